@@ -1,0 +1,46 @@
+# Every target creates or reuses its own environment; nothing else needs setting up.
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint docs bench clean
+
+# One stamp per set of extras, so that `make demo` does not wait for the test tools.
+$(VENV)/.demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,docs]'
+	touch $@
+
+$(BENCH)/.bench: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,plot]'
+	touch $@
+
+demo: $(VENV)/.demo  ## the main job on simulated Lorenz-96 data
+	$(BIN)/python -m fewvars demo
+
+test: $(VENV)/.test  ## the whole suite, then the kernels once more as plain Python
+	$(BIN)/python -m pytest --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-append --cov-report= tests/kernels
+	$(BIN)/python -m coverage report --skip-covered --fail-under=90
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(VENV)/.test
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(BENCH)/.bench  ## the engine against PyTorch, JAX and scikit-learn, as ratios within one run
+	$(BENCH)/bin/python -m benchmarks.engine
+
+clean:
+	rm -rf $(VENV) $(BENCH) docs/_build docs/api
+	find . -name '*.nb[ic]' -delete

@@ -1,0 +1,18 @@
+"""Compiled kernels: layers, activations, passes and training loops on flat parameter vectors. No classes."""
+
+from .activations import CODES
+from .evaluation import full_gradient, gauss_newton, input_jacobian, predict
+from .passes import BLOCK
+from .training import ADAM, MOMENTUM, train
+
+__all__ = [
+    "ADAM",
+    "BLOCK",
+    "CODES",
+    "MOMENTUM",
+    "full_gradient",
+    "gauss_newton",
+    "input_jacobian",
+    "predict",
+    "train",
+]

@@ -1,0 +1,40 @@
+"""One BLAS thread per fit, however many fits run at once."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import scipy.linalg.blas  # noqa: F401  - loads the BLAS that the kernels call, so that the controller sees it
+from threadpoolctl import ThreadpoolController
+
+_lock = threading.Lock()
+_active = 0
+_limiter = None
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread while any thread of this process is inside.
+
+    Limits are global to the process: plain nested `threadpool_limits` in several threads restore each
+    other's limits in the wrong order, so the first one in sets the limit and the last one out lifts it.
+    """
+    global _active, _limiter
+    with _lock:
+        if _active == 0:
+            _limiter = _controller().limit(limits=1, user_api="blas")
+        _active += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _active -= 1
+            if _active == 0 and _limiter is not None:
+                _limiter.restore_original_limits()
+                _limiter = None

@@ -1,0 +1,163 @@
+"""A sparse polynomial is a list of monomials with coefficients: its values, gradient and text."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_CHUNK_ELEMENTS = 2**22
+
+
+def monomial_count(d: int, degree: int, *, constant: bool = True) -> int:
+    """Number of monomials of degree at most `degree` in `d` variables, (d + degree choose degree)."""
+    return comb(d + degree, degree) - (not constant)
+
+
+def monomial_exponents(d: int, degree: int, *, constant: bool = True) -> NDArray[np.int64]:
+    """Exponents (m, d) of all monomials up to a degree, lower degrees first, then in lexical order.
+
+    For d = 2 and degree 2: 1, x0, x1, x0^2, x0 x1, x1^2.
+    """
+    exponents = np.zeros((monomial_count(d, degree, constant=constant), d), dtype=np.int64)
+    row = int(constant)
+    for order in range(1, degree + 1):
+        factors = np.array(list(combinations_with_replacement(range(d), order)), dtype=np.int64)
+        rows = np.arange(row, row + len(factors))
+        for position in range(order):
+            # Within one position each row occurs once, so plain indexing adds correctly.
+            exponents[rows, factors[:, position]] += 1
+        row += len(factors)
+    return exponents
+
+
+def monomial_values(X: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values (n, m), in column order, of the monomials with `exponents` (m, d) at the rows of X (n, d)."""
+    values = np.ones((len(exponents), len(X)))
+    for j in np.flatnonzero(exponents.any(axis=0)):
+        column = np.ascontiguousarray(X[:, j])
+        power = np.ones(len(X))
+        for exponent in range(1, exponents[:, j].max() + 1):
+            power = power * column
+            values[exponents[:, j] == exponent] *= power
+    return values.T
+
+
+def row_chunks(n: int, columns: int) -> Iterator[slice]:
+    """Slices of at most 2^22 / `columns` rows each, so that temporary tables stay near 32 MB."""
+    size = max(1, _CHUNK_ELEMENTS // max(columns, 1))
+    for first in range(0, n, size):
+        yield slice(first, min(first + size, n))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Polynomial:
+    """Polynomial with one output or several: Σ_i c_i Π_j x_j^(e_ij).
+
+    Parameters
+    ----------
+    exponents : ndarray of int, shape (m, d)
+        e, one monomial a row; a row of zeros is the constant.
+    coefficients : ndarray of shape (m,) or (m, k)
+        c, for one output or for k outputs over the same monomials.
+    """
+
+    exponents: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.exponents.ndim != 2 or (self.exponents < 0).any():
+            raise ValueError("exponents must be a matrix of integers of at least zero.")
+        if self.coefficients.ndim not in (1, 2) or len(self.coefficients) != len(self.exponents):
+            raise ValueError(
+                f"coefficients of shape {self.coefficients.shape} do not fit {len(self.exponents)} monomials."
+            )
+
+    @property
+    def support(self) -> NDArray[np.bool_]:
+        """Variables (d,) that occur in a monomial with a nonzero coefficient."""
+        nonzero = self.coefficients.reshape(len(self.coefficients), -1).any(axis=1)
+        return (self.exponents[nonzero] > 0).any(axis=0)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Values, (n,) or (n, k), at the rows of X (n, d)."""
+        values = self._checked(X)
+        out = np.empty((len(values), *self.coefficients.shape[1:]))
+        for rows in row_chunks(len(values), len(self.exponents)):
+            out[rows] = monomial_values(values[rows], self.exponents) @ self.coefficients
+        return out
+
+    def gradient(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Derivatives by each input, (n, d) or (n, k, d), at the rows of X (n, d)."""
+        values = self._checked(X)
+        out = np.zeros((len(values), *self.coefficients.shape[1:], values.shape[1]))
+        for j in np.flatnonzero(self.exponents.any(axis=0)):
+            terms = self.exponents[:, j] > 0
+            lowered = self.exponents[terms].copy()
+            lowered[:, j] -= 1
+            factors = (self.exponents[terms, j] * self.coefficients[terms].T).T
+            out[..., j] = Polynomial(lowered, factors).predict(values)
+        return out
+
+    def equation(self, names: Sequence[str] | None = None, *, digits: int = 4) -> str | list[str]:
+        """Text such as ``-1.003 x23*x24 + 0.998 x24*x26 - 1.001 x25 + 7.99``, highest degree first.
+
+        Parameters
+        ----------
+        names : sequence of d str, optional
+            Names of the inputs, all different. Default: x0, x1, ... as columns are counted. Names that
+            are no identifiers are put in backticks (and backticks in them doubled), so that the text
+            stays unambiguous.
+        digits : int
+            Significant digits of the coefficients; 17 lose nothing.
+
+        Returns
+        -------
+        str or list of k str
+            ``"0"`` for a polynomial without terms.
+        """
+        labels = _labels(names, self.exponents.shape[1])
+        order = np.argsort(-self.exponents.sum(axis=1), kind="stable")
+        monomials = [_monomial_text(self.exponents[i], labels) for i in order]
+        if self.coefficients.ndim == 1:
+            return _sum_text(self.coefficients[order], monomials, digits)
+        return [_sum_text(column, monomials, digits) for column in self.coefficients[order].T]
+
+    def _checked(self, X: ArrayLike) -> NDArray[np.float64]:
+        values = np.asarray(X, dtype=np.float64)
+        if values.ndim != 2 or values.shape[1] != self.exponents.shape[1]:
+            raise ValueError(f"X must have shape (n, {self.exponents.shape[1]}), got {values.shape}.")
+        return values
+
+
+def _labels(names: Sequence[str] | None, d: int) -> list[str]:
+    if names is None:
+        return [f"x{j}" for j in range(d)]
+    texts = [str(name) for name in names]
+    if len(texts) != d or len(set(texts)) != d:
+        raise ValueError(f"names must be {d} different names, got {texts}.")
+    return [text if text.isidentifier() else "`" + text.replace("`", "``") + "`" for text in texts]
+
+
+def _monomial_text(exponents: NDArray[np.int64], labels: list[str]) -> str:
+    return "*".join(
+        labels[j] if exponents[j] == 1 else f"{labels[j]}^{exponents[j]}" for j in np.flatnonzero(exponents)
+    )
+
+
+def _sum_text(coefficients: NDArray[np.float64], monomials: list[str], digits: int) -> str:
+    text = ""
+    for coefficient, monomial in zip(coefficients, monomials, strict=True):
+        if coefficient == 0:
+            continue
+        if text:
+            sign = " - " if coefficient < 0 else " + "
+        else:
+            sign = "-" if coefficient < 0 else ""
+        number = f"{abs(coefficient):.{digits}g}"
+        text += sign + (f"{number} {monomial}" if monomial else number)
+    return text or "0"

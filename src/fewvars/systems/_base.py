@@ -1,0 +1,183 @@
+"""What every system offers (field, graph, names, start), and the one integrator they share."""
+
+import warnings
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import ODEintWarning, odeint, solve_ivp
+
+# odeint allows 500 internal steps between two output times, too few for sparse outputs at tight tolerances.
+_MAX_STEPS_PER_OUTPUT = 50_000
+
+
+class IntegrationError(RuntimeError):
+    """The integrator gave up, or the solution left the finite numbers."""
+
+
+class System(ABC):
+    """An autonomous system dx/dt = field(x) of d variables. Abstract; the concrete systems are final."""
+
+    d: int
+
+    @abstractmethod
+    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Time derivative, shape (..., d), of states of shape (..., d)."""
+
+    @property
+    @abstractmethod
+    def graph(self) -> NDArray[np.bool_]:
+        """Dependency graph (d, d): graph[i, j] is True iff dx_i/dt depends on x_j."""
+
+    @abstractmethod
+    def default_initial_state(self) -> NDArray[np.float64]:
+        """Usual state at the first time, shape (d,)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the d variables, counted from one as papers do."""
+        return tuple(f"x{i + 1}" for i in range(self.d))
+
+
+def simulate(
+    system: System,
+    t: ArrayLike,
+    x0: ArrayLike | None = None,
+    *,
+    rtol: float = 1e-9,
+    atol: float = 1e-9,
+    method: str = "LSODA",
+) -> NDArray[np.float64]:
+    """Integrate a system.
+
+    Parameters
+    ----------
+    system : System
+        The system, of d variables.
+    t : array-like of shape (n,)
+        Strictly increasing output times. The first is the time of `x0`.
+    x0 : array-like of shape (d,), optional
+        State at ``t[0]``. Default: ``system.default_initial_state()``.
+    rtol, atol : float
+        Relative and absolute tolerance of a step. A chaotic trajectory depends on them: two tolerances
+        give two trajectories after a while, equally valid as data.
+    method : str
+        ``"LSODA"`` (compiled loop of `scipy.integrate.odeint`), or another method of
+        `scipy.integrate.solve_ivp`, which is slower.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        States at the times `t`; row 0 is `x0`.
+
+    Raises
+    ------
+    IntegrationError
+        When a step fails or the solution is no longer finite.
+    """
+    times = _checked_times(t)
+    start = _checked_state(system, x0)
+    if method.upper() == "LSODA":
+        states = _integrate_lsoda(system, times, start, rtol, atol)
+    else:
+        states = _integrate_ivp(system, times, start, rtol, atol, method)
+    finite = np.isfinite(states).all(axis=1)
+    if not finite.all():
+        raise IntegrationError(f"The solution is not finite from t = {times[np.argmin(finite)]:g} on.")
+    return states
+
+
+def _integrate_lsoda(
+    system: System, times: NDArray[np.float64], start: NDArray[np.float64], rtol: float, atol: float
+) -> NDArray[np.float64]:
+    # On failure odeint leaves the remaining rows and its own record of times uninitialised,
+    # so the time reached is kept here.
+    reached = times[0]
+
+    def derivative(x: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+        nonlocal reached
+        reached = time
+        return system.field(x)
+
+    with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+        warnings.simplefilter("error", ODEintWarning)
+        try:
+            return odeint(derivative, start, times, rtol=rtol, atol=atol, mxstep=_MAX_STEPS_PER_OUTPUT)
+        except ODEintWarning as failure:
+            reason = str(failure).split(" Run with")[0]
+    raise IntegrationError(_failure(system, reached, times[-1], reason))
+
+
+def _integrate_ivp(
+    system: System,
+    times: NDArray[np.float64],
+    start: NDArray[np.float64],
+    rtol: float,
+    atol: float,
+    method: str,
+) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        solution = solve_ivp(
+            lambda _, x: system.field(x),
+            (times[0], times[-1]),
+            start,
+            method=method,
+            t_eval=times,
+            rtol=rtol,
+            atol=atol,
+        )
+    if not solution.success:
+        reached = solution.t[-1] if solution.t.size else times[0]
+        raise IntegrationError(_failure(system, reached, times[-1], solution.message))
+    return np.ascontiguousarray(solution.y.T)
+
+
+def _failure(system: System, reached: float, end: float, reason: str) -> str:
+    return (
+        f"Integrating {type(system).__name__} stopped near t = {reached:g}, before t = {end:g}: {reason} "
+        "The solution may blow up there; try another x0, a shorter t or other parameters."
+    )
+
+
+def _checked_times(t: ArrayLike) -> NDArray[np.float64]:
+    times = np.asarray(t, dtype=np.float64)
+    if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+        raise ValueError("t must be a vector of at least two strictly increasing, finite times.")
+    return times
+
+
+def _checked_state(system: System, x0: ArrayLike | None) -> NDArray[np.float64]:
+    start = system.default_initial_state() if x0 is None else np.array(x0, dtype=np.float64)
+    if start.shape != (system.d,):
+        raise ValueError(f"x0 must have shape ({system.d},), got {start.shape}.")
+    if not np.isfinite(start).all():
+        raise ValueError("x0 must be finite.")
+    return start
+
+
+def read_only(values: ArrayLike) -> NDArray[np.float64]:
+    """Copy of `values` as float64 that cannot be written to, as a frozen system needs."""
+    copy = np.array(values, dtype=np.float64)
+    copy.flags.writeable = False
+    return copy
+
+
+def checked_size(name: str, value: int, smallest: int) -> None:
+    """Raise unless the integer parameter `name` is at least `smallest`."""
+    if value != int(value) or value < smallest:
+        raise ValueError(f"{name} must be an integer of at least {smallest}, got {value!r}.")
+
+
+def checked_square(name: str, matrix: NDArray[np.float64]) -> int:
+    """Size d of a finite (d, d) matrix; raise when it is not one."""
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise ValueError(f"{name} must be a square matrix, got shape {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name} must be finite.")
+    return matrix.shape[0]
+
+
+def checked_vector(name: str, vector: NDArray[np.float64], d: int) -> None:
+    """Raise unless `vector` is finite of shape (d,)."""
+    if vector.shape != (d,) or not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be a finite vector of length {d}, got shape {vector.shape}.")
