@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import cache
 
 import scipy.linalg.blas  # noqa: F401  - loads the BLAS that the kernels call, so that the controller sees it
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 _lock = threading.Lock()
 _active = 0
@@ -16,6 +16,17 @@ _limiter = None
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _disown_limits() -> None:
+    """Let whichever thread comes next set the limits.
+
+    Newer versions of threadpoolctl silently ignore all threads but the first that set one; here the first
+    one in and the last one out may be any.
+    """
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 @contextmanager
@@ -28,6 +39,7 @@ def single_blas_thread() -> Iterator[None]:
     global _active, _limiter
     with _lock:
         if _active == 0:
+            _disown_limits()
             _limiter = _controller().limit(limits=1, user_api="blas")
         _active += 1
     try:
@@ -36,5 +48,7 @@ def single_blas_thread() -> Iterator[None]:
         with _lock:
             _active -= 1
             if _active == 0 and _limiter is not None:
+                _disown_limits()
                 _limiter.restore_original_limits()
+                _disown_limits()
                 _limiter = None

@@ -38,7 +38,8 @@ def check_choice(name: str, value: Any, choices: Any) -> Any:
 def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None = None) -> FloatArray:
     """Return `value` as a finite, C-contiguous matrix with at least one row."""
     try:
-        array = np.ascontiguousarray(value, dtype=dtype)
+        with np.errstate(over="ignore"):  # reported below
+            array = np.ascontiguousarray(value, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not numeric ({error}): convert it to numbers first.") from None
     if array.ndim != 2:

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewvars._validation import check_real, check_whole
 from fewvars.systems import Lorenz96, simulate
 from fewvars.targets import Target
 
@@ -106,9 +107,10 @@ def lorenz96_dataset(
     """
     if target.support.size != d:
         raise ValueError(f"The target has {target.support.size} inputs but d = {d}; they must agree.")
-    for name, level in (("noise_x", noise_x), ("noise_y", noise_y)):
-        if not (np.isfinite(level) and level >= 0):
-            raise ValueError(f"{name} must be finite and at least zero, got {level!r}.")
+    check_real("noise_x", noise_x)
+    check_real("noise_y", noise_y)
+    check_whole("n_train", n_train)
+    check_whole("n_test", n_test, minimum=0)
     start = None if x0 is None else tuple(float(value) for value in x0)
     t, X = lorenz96_trajectory(n_train + n_test, dt=dt, d=d, forcing=forcing, x0=start, rtol=rtol, atol=atol)
     X_clean, y_clean = X[:n_train], target(X[:n_train])
@@ -149,8 +151,8 @@ def lorenz96_trajectory(
 
     The state at time zero, which is not returned, is `x0`.
     """
-    if n < 1 or not dt > 0:
-        raise ValueError(f"The number of samples and dt must be positive, got {n} and {dt!r}.")
+    check_whole("n", n)
+    check_real("dt", dt, strict=True)
     t = dt * np.arange(n + 1, dtype=np.float64)
     X = simulate(Lorenz96(d, forcing), t, x0, rtol=rtol, atol=atol)
     t.flags.writeable = False

@@ -52,8 +52,12 @@ class Samples:
         weights = np.asarray(sample_weight, dtype=np.float64)
         if weights.shape != (len(X),):
             raise ValueError(f"sample_weight has shape {weights.shape}: give one weight for each of {len(X)} rows.")
-        if not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
-            raise ValueError("sample_weight must be finite and non-negative, with at least one positive entry.")
+        bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+        if bad.size:
+            row = bad[0]
+            raise ValueError(f"sample_weight holds {weights[row]} in row {row}: give finite weights of at least 0.")
+        if not weights.any():
+            raise ValueError("sample_weight is 0 in all rows: give at least one positive weight.")
         return Samples(X, Y, (weights / weights.mean()).astype(dtype))
 
     def __len__(self) -> int:
@@ -183,6 +187,8 @@ class Network:
         theta = self._check_parameters(theta)
         self.check_samples(samples, theta)
         strengths = np.zeros(self.codes.size) if ridge is None else np.asarray(ridge, float)
+        if strengths.shape != self.codes.shape:
+            raise ValueError(f"ridge has shape {strengths.shape}: give one for each of {self.codes.size} layers.")
         gradient = np.empty_like(theta)
         with single_blas_thread():
             loss, penalty = kernels.full_gradient(
@@ -204,6 +210,7 @@ class Network:
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
         """Complain if the samples do not fit the network, or have another precision than the parameters."""
+        self._check_parameters(theta)
         check_matrix("X", samples.X, dtype=theta.dtype, columns=self.n_inputs)
         if samples.Y.shape[1] != self.n_outputs:
             raise ValueError(f"y has {samples.Y.shape[1]} columns: this network has {self.n_outputs} outputs.")

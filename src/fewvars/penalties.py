@@ -41,7 +41,9 @@ def group_labels(groups: ArrayLike | Sequence[Iterable[int]] | None, n_inputs: i
 
 
 def _adaptive(norms: FloatArray, gamma: float, floor: float) -> FloatArray:
-    return 1.0 / np.maximum(norms, floor) ** gamma
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        # Neither infinite nor zero, however large gamma is: the sum of infinity times zero is NaN.
+        return np.clip(1.0 / np.maximum(norms, floor) ** gamma, 1e-300, 1e300)
 
 
 class Penalty(ABC):

@@ -80,8 +80,8 @@ class Polynomial:
     @property
     def support(self) -> NDArray[np.bool_]:
         """Variables (d,) that occur in a monomial with a nonzero coefficient."""
-        nonzero = self.coefficients.reshape(len(self.coefficients), -1).any(axis=1)
-        return (self.exponents[nonzero] > 0).any(axis=0)
+        nonzero = (self.coefficients.reshape(len(self.coefficients), -1) != 0).sum(axis=1) > 0
+        return self.exponents[nonzero].sum(axis=0) > 0
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Values, (n,) or (n, k), at the rows of X (n, d)."""

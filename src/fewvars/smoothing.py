@@ -14,28 +14,20 @@ minimises generalised cross-validation (Craven and Wahba 1979) over the N rows o
     GCV = N * sum_r |y_r - S_r y_r|^2 / (sum_r trace(I - S_r))^2,    S_r the smoother of r.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import dct, idct
 from scipy.interpolate import CubicSpline, make_interp_spline
-from scipy.linalg.lapack import dgbtrf, dgbtrs
 
+from fewvars._discrete_spline import DiscreteSpline, FloatArray, discrete_spline
 from fewvars.splits import IntArray, sample_times, trajectory_rows
 
 __all__ = ["Smoothed", "is_discrete", "smooth", "smoother"]
 
-FloatArray = NDArray[np.float64]
-
-UNIFORM_TOLERANCE = 1e-3  # of a step: float32 time stamps still count as uniform
 WEAKEST = 1e-4  # a weaker penalty of order 4 takes less than 2.6% off the highest frequency: taken as none
-PROBES = 32  # vectors for the trace on irregular grids, which is exact up to this many rows
-ROUND_OFF = 1e-14  # relative size of a remainder that is not data
 
 
 @dataclass(frozen=True)
@@ -166,157 +158,62 @@ def _validated(
     return data, rows, sample_times(t, rows)
 
 
-class _UniformRun:
-    """Uniform steps: the penalty is diagonal in the cosine basis once polynomials are fitted along with it.
-
-    Cosines reflect the data at both ends, where any slope becomes a kink. With the polynomials of degree 1
-    to m left free, the rows of the m-th difference that straddle the ends can be cancelled exactly and the
-    objective of the module remains. With G = diag(g / (1 + g)), g_k = strength (2 - 2 cos(pi k / n))^m, and Q
-    an orthonormal basis of G^1/2 times the polynomials: R = G^1/2 (I - Q Q') G^1/2.
-    """
-
-    def __init__(self, data: FloatArray, step: float, order: int):
-        n = len(data)
-        remainder, polynomials = _detrend(data, np.arange(n, dtype=np.float64), order)
-        self.data = dct(remainder.T, norm="ortho")
-        self.polynomials = dct(polynomials[:, 1:], axis=0, norm="ortho")
-        # (2 sin(a / 2))^2 = 2 - 2 cos(a) without cancellation; the step enters through w and the derivative
-        self.penalty = step ** (1 - 2 * order) * (2 * np.sin(np.pi * np.arange(n) / (2 * n))) ** (2 * order)
-
-    def residual(self, strength: float, columns: IntArray | slice) -> tuple[FloatArray, float]:
-        shrink = strength * self.penalty / (1 + strength * self.penalty)
-        root = np.sqrt(shrink)[:, None]
-        free = root * np.linalg.qr(root * self.polynomials)[0]
-        residual = self.data[columns] * shrink
-        residual -= (self.data[columns] @ free) @ free.T
-        return residual, float(shrink.sum() - (free**2).sum())
-
-    def in_time(self, residual: FloatArray) -> FloatArray:
-        return idct(residual, norm="ortho").T
-
-
-class _IrregularRun:
-    """Any steps: with A = strength^1/2 D, D the weighted divided differences, R y solves a banded system.
-
-    The residual r and u = (I + A A')^-1 A y solve [I, A'; A, -I] [r; -u] = [0; A y], whose condition is that
-    of A and not its square: a bandwidth of hundreds of rows is no trouble. Interleaved, it is banded. The
-    mean of the m-th derivative is taken out of the penalty by a rank-one correction, with A p = strength^1/2
-    w^1/2 for a polynomial p of degree m. The trace is estimated from vectors of random signs on rows so far
-    apart that the smoother hardly mixes them.
-    """
-
-    def __init__(self, data: FloatArray, t: FloatArray, order: int):
-        n, m = len(t), order
-        window = np.arange(n - m)[:, None] + np.arange(m + 1)
-        apart = t[window][:, :, None] - t[window][:, None, :] + np.eye(m + 1)
-        self.root_width = np.sqrt((t[m:] - t[:-m]) / m)
-        self.table = (
-            math.factorial(m) * self.root_width[:, None] / apart.prod(axis=2)
-        )  # D, its band, (n - m, m + 1)
-        probes = min(n, PROBES)
-        self.probes = np.zeros((n, probes))
-        self.probes[np.arange(n), np.arange(n) % probes] = np.random.default_rng(0).choice([-1.0, 1.0], n)
-        self.differences = self._differences(_detrend(data, t, m)[0])
-        self.probe_differences = self._differences(self.probes)
-        place = np.argsort(np.argsort(np.concatenate([2.0 * np.arange(n), 2.0 * np.arange(n - m) + m + 0.5])))
-        self.r_place, self.u_place = place[:n], place[n:]
-        self.window_place = self.r_place[window]
-        self.band = int(np.abs(self.window_place - self.u_place[:, None]).max())
-
-    def _differences(self, data: FloatArray) -> FloatArray:
-        n, m = len(data), self.table.shape[1] - 1
-        return sum(self.table[:, j, None] * data[j : n - m + j] for j in range(m + 1))
-
-    def residual(self, strength: float, columns: IntArray | slice) -> tuple[FloatArray, float]:
-        root, data = math.sqrt(strength), self.differences[:, columns]
-        right = [data, self.root_width[:, None], self.probe_differences]
-        r, u = self._solve(root, root * np.concatenate(right, axis=1))
-        d = data.shape[1]
-        bend, cost = r[:, d], root * self.root_width @ u[:, d]  # R p and p' R p
-        residual = r[:, :d] - np.outer(bend, root * (u[:, d] @ data) / cost)
-        return residual.T, float(np.sum(self.probes * r[:, d + 1 :]) - bend @ bend / cost)
-
-    def _solve(self, root: float, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return r and u of the augmented system for the right-hand sides A y, (n - m, k)."""
-        band, size = self.band, len(self.r_place) + len(self.u_place)
-        matrix, unknowns = (
-            np.zeros((3 * band + 1, size), order="F"),
-            np.zeros((size, right.shape[1]), order="F"),
-        )
-        matrix[2 * band, self.r_place], matrix[2 * band, self.u_place] = 1.0, -1.0
-        offset = self.window_place - self.u_place[:, None]
-        matrix[2 * band + offset, self.u_place[:, None]] = root * self.table
-        matrix[2 * band - offset, self.window_place] = root * self.table
-        unknowns[self.u_place] = right
-        factors, pivots, _ = dgbtrf(matrix, band, band, overwrite_ab=1)
-        unknowns, _ = dgbtrs(factors, band, band, unknowns, pivots, overwrite_b=1)
-        return unknowns[self.r_place], -unknowns[self.u_place]
-
-    def in_time(self, residual: FloatArray) -> FloatArray:
-        return residual.T
-
-
-def _detrend(data: FloatArray, t: FloatArray, order: int) -> tuple[FloatArray, FloatArray]:
-    """Take out polynomials of degree <= m, which S leaves alone: returns the remainder and their basis."""
-    basis = np.linalg.qr(legvander(2 * (t - t[0]) / (t[-1] - t[0]) - 1, order))[0]
-    remainder = data - basis @ (basis.T @ data)
-    remainder[:, np.linalg.norm(remainder, axis=0) <= ROUND_OFF * np.linalg.norm(data, axis=0)] = 0.0
-    return remainder, basis
-
-
-_Run = _UniformRun | _IrregularRun
-
-
-def _run(data: FloatArray, t: FloatArray, order: int) -> _Run:
-    even = np.linspace(t[0], t[-1], len(t))
-    step = even[1] - even[0]
-    if np.abs(t - even).max() <= UNIFORM_TOLERANCE * step:
-        return _UniformRun(data, step, order)
-    return _IrregularRun(data, t, order)
-
-
 def _smooth(
     data: FloatArray, rows: Sequence[IntArray], times: FloatArray, strength: ArrayLike | None, order: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the smoothed values (n, d), and the strength and bandwidth used (d,)."""
     d = data.shape[1]
+    given = None if strength is None else _given_strength(strength, d)
     rows = [run for run in rows if len(run) >= 2 * order + 2]
-    unit = np.median(np.concatenate([np.diff(times[run]) for run in rows])) if rows else 1.0
-    runs = [_run(data[run], times[run] / unit, order) for run in rows]
-    longest = max((np.ptp(times[run]) / unit for run in rows), default=0.0)
-    chosen = _best_strength(runs, d, longest, order) if strength is None else _given_strength(strength, d)
-    values, n, traces = data.copy(), sum(map(len, rows)), np.zeros(d)
-    for weight in np.unique(chosen[chosen > 0]):
-        columns = np.flatnonzero(chosen == weight)
-        for run, system in zip(rows, runs, strict=True):
-            residual, trace = system.residual(weight, columns)
-            values[np.ix_(run, columns)] -= system.in_time(residual)
-            traces[columns] += trace
-    changed = traces > 0
-    bandwidth = np.where(changed, 2 * n / np.maximum(n - traces, 1.0), 0.0)
-    return values, np.where(changed, chosen, 0.0), bandwidth
+    if not rows:
+        return data, np.zeros(d), np.zeros(d)
+    steps = np.concatenate([np.diff(times[run]) for run in rows])
+    unit, finest = np.median(steps), np.quantile(steps, 0.1)
+    splines = [discrete_spline(data[run], times[run] / unit, order) for run in rows]
+    # At the lower end the shortest steps are hardly smoothed, at the upper end only polynomials are left.
+    lowest = np.log10(WEAKEST) + (2 * order - 1) * np.log10(finest / unit)
+    highest = 2 * order * np.log10(max(np.ptp(times[run]) for run in rows) / unit / np.pi) + 2
+    # From each point to the next the smoother widens by a third.
+    grid = np.arange(lowest, highest, order / 4)
+    chosen = _best_strength(splines, d, sum(map(len, rows)), grid) if given is None else given
+    return _apply(data, rows, splines, chosen)
 
 
-def _best_strength(runs: Sequence[_Run], d: int, longest: float, order: int) -> FloatArray:
-    """Minimise GCV per column: a grid in the logarithm of the strength, and a spline around its best point."""
-    if not runs:
+def _best_strength(splines: Sequence[DiscreteSpline], d: int, n: int, grid: FloatArray) -> FloatArray:
+    """Minimise GCV per column on a grid of log10(strength), then along a spline around its best point."""
+    squares, traces = [], []
+    for strength in 10.0**grid:
+        parts = [spline.residual(strength, slice(None)) for spline in splines]
+        trace = sum(part[1] for part in parts)
+        if not 0 < trace < n:
+            break  # round-off: the steps are too uneven for a penalty as strong as this
+        traces.append(trace)
+        squares.append(sum(np.einsum("ij,ij->i", part[0], part[0]) for part in parts))
+    if len(traces) < 2:
         return np.zeros(d)
-    # One point of the grid to the next widens the smoother by a third. Past the last, only polynomials are left.
-    spacing = order / 4
-    decades = np.arange(np.log10(WEAKEST), 2 * order * np.log10(longest / np.pi) + 2, spacing)
-    squares, traces = np.zeros((len(decades), d)), np.zeros(len(decades))
-    for i, strength in enumerate(10.0**decades):
-        for run in runs:
-            residual, trace = run.residual(strength, slice(None))
-            squares[i] += np.einsum("ij,ij->i", residual, residual)
-            traces[i] += trace
     score = np.log(np.maximum(squares, np.finfo(float).tiny)) - 2 * np.log(traces)[:, None]
-    best = np.argmin(score, axis=0)
-    between = np.arange(decades[0], decades[-1], spacing / 20)
-    curve = CubicSpline(decades, score)(between)
-    curve[np.abs(between[:, None] - decades[best]) >= spacing] = np.inf
+    grid, spacing, best = grid[: len(traces)], grid[1] - grid[0], np.argmin(score, axis=0)
+    between = np.arange(grid[0], grid[-1], spacing / 20)
+    curve = CubicSpline(grid, score)(between)
+    curve[np.abs(between[:, None] - grid[best]) >= spacing] = np.inf
     unchanged = (best == 0) | (squares[-1] == 0)
     return np.where(unchanged, 0.0, 10.0 ** between[np.argmin(curve, axis=0)])
+
+
+def _apply(
+    data: FloatArray, rows: Sequence[IntArray], splines: Sequence[DiscreteSpline], strength: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Smooth each column with its strength: the values (n, d), the strength and the bandwidth (d,)."""
+    values, n = data.copy(), sum(map(len, rows))
+    bandwidth = np.zeros(len(strength))
+    for weight in np.unique(strength[strength > 0]):
+        columns, trace = np.flatnonzero(strength == weight), 0.0
+        for run, spline in zip(rows, splines, strict=True):
+            residual, part = spline.residual(weight, columns)
+            values[np.ix_(run, columns)] -= spline.in_time(residual)
+            trace += part
+        bandwidth[columns] = 2 * n / max(n - trace, 1.0)
+    return values, strength, bandwidth
 
 
 def _given_strength(strength: ArrayLike, d: int) -> FloatArray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from . import _kernels as kernels
 from ._threads import single_blas_thread
@@ -57,9 +58,19 @@ class Fit:
     outcome: Outcome
 
 
+def _penalised(network: Network, theta: FloatArray, penalty: Penalty | None) -> FloatArray:
+    """Return a view of the weight matrix that the penalty acts on."""
+    layers = network.layers(theta)
+    layer = 0 if penalty is None else penalty.layer
+    if layer >= len(layers):
+        raise ValueError(f"penalty={penalty!r} is for layer {layer + 1}: this network has {len(layers)} only.")
+    return layers[layer].weights
+
+
 def learning_rates(rate: float, n_updates: int, schedule: str = "constant") -> FloatArray:
     """Return one learning rate for each update; the schedules fall from `rate` towards zero."""
     check_real("learning_rate", rate, strict=True)
+    check_whole("n_updates", n_updates, minimum=0)
     shape = SCHEDULES[check_choice("schedule", schedule, SCHEDULES)]
     return rate * shape(np.arange(n_updates) / max(n_updates, 1))
 
@@ -129,18 +140,19 @@ class Trainer:
         """Make one proximal gradient update for each learning rate; return the loss of each batch."""
         check_real("momentum", momentum, below=1.0)
         check_real("strength", strength)
+        penalty.value(_penalised(self.network, self.theta, penalty))  # complains if their shapes differ
         return self._run(rates, kernels.MOMENTUM, momentum, penalty, strength, on_chunk)
 
     def keep_inputs(self, alive: np.ndarray) -> None:
-        """Go on with the living inputs alone (a mask): dead ones then cost nothing.
+        """Go on with the living inputs alone (indices or a mask): dead ones then cost nothing.
 
         `Network.restore_inputs` maps the parameters back to all inputs.
         """
-        network, samples = self.network, self.samples
+        network, samples = self.network, self.samples.columns(alive)
+        self.network, self.samples = network.with_inputs(samples.X.shape[1]), samples
         self.theta, self._first, self._second = (
             network.select_inputs(vector, alive) for vector in (self.theta, self._first, self._second)
         )
-        self.network, self.samples = network.with_inputs(int(alive.sum())), samples.columns(alive)
 
     def _run(
         self,
@@ -172,16 +184,21 @@ class Trainer:
                     optimiser, self._first, self._second, momentum, layer, labels, thresholds,
                 )  # fmt: skip
             if done and self._reference == np.inf:
-                self._reference = trace[0]
+                # A good start is no reason to call it divergence when a penalty switches all inputs off.
+                self._reference = max(trace[0], self._loss_of_zero())
             if done < len(part) or trace.mean() > _DIVERGED * self._reference:
                 self.outcome = Outcome.DIVERGED
                 return losses[: start + done]
             if penalty is not None and not compiled_prox:
-                W = self.network.layers(self.theta)[layer].weights
+                W = _penalised(self.network, self.theta, penalty)
                 W[:] = penalty.prox(W, strength * part.sum() / (1.0 - momentum))
             if on_chunk is not None:
                 on_chunk(len(part))
         return losses
+
+    def _loss_of_zero(self) -> float:
+        squares = (self.samples.Y.astype(np.float64) ** 2).sum(axis=1)
+        return float(np.average(squares, weights=self.samples.weights))
 
     def fit(self, losses: FloatArray) -> Fit:
         """Return the state as a result."""
@@ -208,8 +225,7 @@ def adam(
     trainer = Trainer(
         network, theta, samples, batch_size=batch_size, ridge=ridge, first_ridge=first_ridge, seed=seed
     )
-    rates = learning_rates(learning_rate, check_whole("n_updates", n_updates, minimum=0), schedule)
-    return trainer.fit(trainer.adam(rates, on_chunk))
+    return trainer.fit(trainer.adam(learning_rates(learning_rate, n_updates, schedule), on_chunk))
 
 
 def two_stages(
@@ -274,8 +290,7 @@ class Objective:
 
     def penalised(self, theta: FloatArray) -> FloatArray:
         """Return a view of the weight matrix that the penalty acts on."""
-        layer = 0 if self.penalty is None else self.penalty.layer
-        return self.network.layers(theta)[layer].weights
+        return _penalised(self.network, theta, self.penalty)
 
     def smooth(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return L + ridge and its gradient."""
@@ -350,4 +365,62 @@ def monotone(
         if on_chunk is not None:
             on_chunk(1)
     distance = objective.distance(theta, gradient, tau if tau >= 1e-18 else 1.0)
+    if outcome is Outcome.EXHAUSTED and distance <= tolerance:
+        outcome = Outcome.CONVERGED
     return MonotoneFit(theta, np.array(values[1:]), len(steps), outcome, np.array(steps), distance)
+
+
+def levenberg_marquardt(
+    network: Network,
+    samples: Samples,
+    *,
+    theta: FloatArray | None = None,
+    ridge: float = 1e-5,
+    max_iterations: int = 100,
+    tolerance: float = 1e-5,
+    seed: int = 0,
+    on_chunk: Callable[[int], None] | None = None,
+) -> Fit:
+    """Minimise L + ridge sum_k |W_k|^2 over small networks by damped Gauss-Newton steps on all samples.
+
+    The step solves (2/n J^T J + 2 ridge + mu) step = -gradient (Marquardt, 1963); mu falls after a step that
+    lowers the objective and grows after one that would not. It ends when ten iterations together lower the
+    objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters.
+    """
+    theta = network.initialise(seed) if theta is None else np.asarray(theta, np.float64).copy()
+    check_real("ridge", ridge)
+    penalised = np.zeros(theta.size)
+    for layer in network.layers(penalised):
+        layer.weights[:] = 2.0 * ridge
+
+    def value(theta: FloatArray, loss: float) -> float:
+        return loss + 0.5 * float(penalised @ theta**2)
+
+    loss, gradient, matrix = network.gauss_newton(theta, samples)
+    values, damping = [value(theta, loss)], 1e-2
+    outcome = Outcome.EXHAUSTED if np.isfinite(values[0]) else Outcome.DIVERGED
+    for _ in range(max_iterations if outcome is Outcome.EXHAUSTED else 0):
+        slope = gradient + penalised * theta
+        while True:
+            system = matrix + np.diag(penalised + damping)
+            with single_blas_thread():
+                new = theta - cho_solve(cho_factor(system, check_finite=False), slope, check_finite=False)
+            new_value = value(new, network.loss(new, samples))
+            if new_value < values[-1]:
+                damping = max(damping / 4.0, 1e-10)
+                break
+            damping *= 4.0
+            if damping > 1e8:
+                outcome = Outcome.STALLED
+                break
+        if outcome is Outcome.STALLED:
+            break
+        theta = new
+        values.append(new_value)
+        if on_chunk is not None:
+            on_chunk(1)
+        if len(values) > 10 and values[-11] - values[-1] < tolerance * values[-11]:
+            outcome = Outcome.CONVERGED
+            break
+        _, gradient, matrix = network.gauss_newton(theta, samples)
+    return Fit(theta, np.array(values[1:]), len(values) - 1, outcome)

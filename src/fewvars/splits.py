@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
+from fewvars._validation import check_whole
+
 __all__ = ["BlockedSplit", "pieces", "sample_times", "trajectory_rows"]
 
 IntArray = NDArray[np.intp]
 
 SMALLEST_PIECE = 5  # rows
+FAR = np.iinfo(np.intp).max // 4  # rows, more than any gap
 
 
 class BlockedSplit(BaseCrossValidator):
@@ -83,9 +86,9 @@ class BlockedSplit(BaseCrossValidator):
 
     def _folds(self, n: int, groups: ArrayLike | None) -> tuple[IntArray, IntArray]:
         """Return the fold that holds out each row, (n,), and how far each row is from each fold's, (k, n)."""
-        _check_count("n_splits", self.n_splits, 2)
-        _check_count("n_blocks", self.n_blocks, 1)
-        _check_count("gap", self.gap, 0)
+        check_whole("n_splits", self.n_splits, minimum=2)
+        check_whole("n_blocks", self.n_blocks)
+        check_whole("gap", self.gap, minimum=0)
         trajectories = trajectory_rows(groups, n, name="groups")
         fold = np.empty(n, dtype=np.intp)
         for rows, blocks in zip(trajectories, self._blocks(trajectories), strict=True):
@@ -225,14 +228,8 @@ def _as_numbers(t: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _distance(held: NDArray[np.bool_]) -> IntArray:
-    """Return how many rows each row is from the nearest held-out one; n where none is held out."""
-    n = len(held)
-    row = np.arange(n)
-    last = np.maximum.accumulate(np.where(held, row, -n))
-    following = np.minimum.accumulate(np.where(held, row, 2 * n)[::-1])[::-1]
-    return np.minimum(np.minimum(row - last, following - row), n)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}={value!r} is not a whole number of at least {least}.")
+    """Return how many rows each row is from the nearest held-out one; FAR where none is held out."""
+    row = np.arange(len(held))
+    last = np.maximum.accumulate(np.where(held, row, -FAR))
+    following = np.minimum.accumulate(np.where(held, row, 2 * FAR)[::-1])[::-1]
+    return np.minimum(np.minimum(row - last, following - row), FAR)

@@ -1,5 +1,6 @@
 """Compiled kernels: layers, activations, passes and training loops on flat parameter vectors. No classes."""
 
+from ._jit import FASTMATH
 from .activations import CODES
 from .evaluation import full_gradient, gauss_newton, input_jacobian, predict
 from .passes import BLOCK
@@ -9,6 +10,7 @@ __all__ = [
     "ADAM",
     "BLOCK",
     "CODES",
+    "FASTMATH",
     "MOMENTUM",
     "full_gradient",
     "gauss_newton",

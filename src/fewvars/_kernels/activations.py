@@ -51,19 +51,19 @@ def _tanh_double(x):
     return 2.0 * t / (1.0 + t * t)
 
 
-# `min` and `max` do not pass a NaN on, so the loops below add `x - x`: nothing, unless x is not finite.
+# A NaN passes through: `min` and `max` return it when it is their first argument.
 
 
 @jit
 def _tanh(z, slope):
     if z.itemsize == 4:
         for i in range(z.size):
-            a = _tanh_single(z[i]) + (z[i] - z[i])
+            a = _tanh_single(z[i])
             z[i] = a
             slope[i] = _ONE - a * a
     else:
         for i in range(z.size):
-            a = _tanh_double(z[i]) + (z[i] - z[i])
+            a = _tanh_double(z[i])
             z[i] = a
             slope[i] = 1.0 - a * a
 
@@ -72,12 +72,12 @@ def _tanh(z, slope):
 def _sigmoid(z, slope):
     if z.itemsize == 4:
         for i in range(z.size):
-            a = _HALF + _HALF * _tanh_single(_HALF * z[i]) + (z[i] - z[i])
+            a = _HALF + _HALF * _tanh_single(_HALF * z[i])
             z[i] = a
             slope[i] = a * (_ONE - a)
     else:
         for i in range(z.size):
-            a = 0.5 + 0.5 * _tanh_double(0.5 * z[i]) + (z[i] - z[i])
+            a = 0.5 + 0.5 * _tanh_double(0.5 * z[i])
             z[i] = a
             slope[i] = a * (1.0 - a)
 

@@ -41,7 +41,6 @@ def _block_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, fact
     acts, slopes, deltas = block_views(work, units, padded(count))
     gather(X, order, start, stop, acts[: sizes[0]])
     forward(theta, sizes, codes, acts, slopes)
-    # The rows of the inputs' derivatives are not needed here: they hold the targets and the weights.
     targets = np.empty((n_out, acts.shape[1]), theta.dtype)
     gather(Y, order, start, stop, targets)
     sample_weights = np.zeros(acts.shape[1], theta.dtype)

@@ -18,7 +18,8 @@ def shrink_groups(W, labels, thresholds, tau):
     for j in range(labels.size):
         norm = math.sqrt(squares[labels[j]])
         threshold = tau * thresholds[labels[j]]
-        factors[j] = 0.0 if norm <= threshold else 1.0 - threshold / norm
+        # In this order a step of zero, whose product with an infinite threshold is NaN, leaves zero at zero.
+        factors[j] = 1.0 - threshold / norm if norm > threshold else 0.0
     for h in range(W.shape[0]):
         for j in range(labels.size):
             W[h, j] *= factors[j]

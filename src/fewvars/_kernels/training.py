@@ -44,18 +44,22 @@ def next_batch(n_batches, order, clock, random):
 
 
 @part_of_kernel
-def keep_if_finite(theta, previous):
-    """Return whether all parameters are finite; keep a copy of them if so, else go back to the last copy."""
-    total = theta.dtype.type(0)
+def all_finite(theta):
+    """Return whether all parameters are finite."""
+    # Zero times a number is zero unless that is infinite or NaN. A difference x - x would not do: LLVM,
+    # which may reorder sums, cancels it.
+    zero = theta.dtype.type(0)
+    total = zero
     for i in range(theta.size):
-        total += theta[i] - theta[i]
-    finite = math.isfinite(total)
-    for i in range(theta.size):
-        if finite:
-            previous[i] = theta[i]
-        else:
-            theta[i] = previous[i]
-    return finite
+        total += zero * theta[i]
+    return math.isfinite(total)
+
+
+@part_of_kernel
+def copy(source, target):
+    """Write the entries of `source` into `target`."""
+    for i in range(source.size):
+        target[i] = source[i]
 
 
 @part_of_kernel
@@ -115,8 +119,10 @@ def train(
         else:
             momentum_update(theta, grad, first, rates[step], momentum)
         # Before the prox, which has no meaning on numbers that are not finite.
-        if not keep_if_finite(theta, previous):
+        if not all_finite(theta):
+            copy(previous, theta)
             return step
         if thresholds.size > 0:
             shrink_groups(W, labels, thresholds, rates[step] / (1.0 - momentum))
+        copy(theta, previous)
     return rates.size

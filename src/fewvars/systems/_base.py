@@ -162,12 +162,6 @@ def read_only(values: ArrayLike) -> NDArray[np.float64]:
     return copy
 
 
-def checked_size(name: str, value: int, smallest: int) -> None:
-    """Raise unless the integer parameter `name` is at least `smallest`."""
-    if value != int(value) or value < smallest:
-        raise ValueError(f"{name} must be an integer of at least {smallest}, got {value!r}.")
-
-
 def checked_square(name: str, matrix: NDArray[np.float64]) -> int:
     """Size d of a finite (d, d) matrix; raise when it is not one."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:

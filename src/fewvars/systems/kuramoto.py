@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewvars.systems._base import System, checked_size, checked_square, checked_vector, read_only
+from fewvars._validation import check_whole
+from fewvars.systems._base import System, checked_square, checked_vector, read_only
 
 
 @final
@@ -62,7 +63,7 @@ class Kuramoto(System):
             Seed of ``numpy.random.default_rng``. Order of draws: frequencies (standard normal), then
             the neighbours of each oscillator in turn.
         """
-        checked_size("d", d, 2)
+        check_whole("d", d, minimum=2)
         if not 0 <= neighbours < d:
             raise ValueError(f"neighbours must lie in 0..{d - 1}, got {neighbours}.")
         rng = np.random.default_rng(seed)

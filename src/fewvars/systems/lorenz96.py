@@ -6,7 +6,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars.systems._base import System, checked_size
+from fewvars._validation import check_whole
+from fewvars.systems._base import System
 
 
 @final
@@ -32,7 +33,7 @@ class Lorenz96(System):
     forcing: float = 8.0
 
     def __post_init__(self) -> None:
-        checked_size("d", self.d, 4)
+        check_whole("d", self.d, minimum=4)
 
     def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Time derivative, shape (..., d)."""

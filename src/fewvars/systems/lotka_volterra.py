@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars.systems._base import System, checked_size, checked_square, checked_vector, read_only
+from fewvars._validation import check_real, check_whole
+from fewvars.systems._base import System, checked_square, checked_vector, read_only
 
 
 @final
@@ -55,10 +56,9 @@ class LotkaVolterra(System):
             Seed of ``numpy.random.default_rng``. Order of draws: for each species in turn, which it
             eats, then how much (uniform in [0.5, 1.5]).
         """
-        checked_size("d", d, 2)
-        checked_size("prey", prey, 1)
-        if not self_limitation >= 0:
-            raise ValueError(f"self_limitation must be at least zero, got {self_limitation!r}.")
+        check_whole("d", d, minimum=2)
+        check_whole("prey", prey, minimum=1)
+        check_real("self_limitation", self_limitation)
         rng = np.random.default_rng(seed)
         interactions = -self_limitation * np.eye(d)
         for i in range(1, d):

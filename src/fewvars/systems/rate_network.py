@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars.systems._base import System, checked_size, checked_square, checked_vector, read_only
+from fewvars._validation import check_whole
+from fewvars.systems._base import System, checked_square, checked_vector, read_only
 
 
 @final
@@ -57,7 +58,7 @@ class RateNetwork(System):
             Seed of ``numpy.random.default_rng``. Order of draws: for each unit in turn, its inputs,
             then their weights.
         """
-        checked_size("d", d, 2)
+        check_whole("d", d, minimum=2)
         if not 0 <= inputs < d:
             raise ValueError(f"inputs must lie in 0..{d - 1}, got {inputs}.")
         rng = np.random.default_rng(seed)

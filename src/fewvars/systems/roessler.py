@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars.systems._base import System, checked_size
+from fewvars._validation import check_whole
+from fewvars.systems._base import System
 
 
 @final
@@ -43,7 +44,7 @@ class RoesslerRing(System):
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        checked_size("oscillators", self.oscillators, 3)
+        check_whole("oscillators", self.oscillators, minimum=3)
         if self.a == 0:
             raise ValueError("a must be nonzero: the graph assumes it.")
         object.__setattr__(self, "d", 3 * self.oscillators)

@@ -1,0 +1,152 @@
+"""The sparse dictionary of monomials as a scikit-learn regressor."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fewvars._validation import check_choice
+from fewvars.dictionary import fit_polynomial
+from fewvars.splits import BlockedSplit
+
+_CRITERIA = ("held_out", "bic")
+_SPLITS = 4
+
+
+class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Regression on all monomials up to a degree, few of them kept.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        Largest degree of a monomial.
+    method : {"threshold", "l1"}, default="threshold"
+        Least squares with small terms eliminated, or an l1 penalty (shrunk coefficients). The objectives
+        and the scaling of the strength are those of `fewvars.dictionary.fit_polynomial`.
+    criterion : {"held_out", "bic"}, default="held_out"
+        What chooses the strength: the fewest terms whose held-out error is within one standard error of
+        the best, or BIC. BIC takes samples for independent and keeps far too many terms of a trajectory.
+    cv : int, splitter or iterable of (train, test) pairs, default=None
+        Splits for ``criterion="held_out"``. None is `BlockedSplit()`: blocks of
+        consecutive rows, a part of each held out in turn.
+    strength : float, default=None
+        Fixed strength; None chooses it from the data.
+    coefficient_tolerance : float, default=0.0
+        Coefficients of smaller absolute value, in the units of the data, are set to zero. The paper: 1e-4.
+    fit_intercept : bool, default=True
+        Whether the constant monomial is in the dictionary. It is a term like the others in `coef_`, but
+        is never penalised or eliminated.
+    max_memory : float, default=2**31
+        Bytes; a dictionary estimated to need more raises MemoryError before it is built.
+
+    Attributes
+    ----------
+    exponents_ : ndarray of int, shape (n_terms_, n_features_in_)
+        The monomials kept, the constant as a row of zeros.
+    coef_ : ndarray of shape (n_terms_,) or (n_outputs, n_terms_)
+        Their coefficients in the units of the data.
+    n_terms_ : int
+        Number of monomials kept, the constant included.
+    support_ : ndarray of bool, shape (n_features_in_,)
+        Inputs that occur in a monomial kept.
+    equation_ : str or list of str
+        The polynomial as text, by `feature_names_in_` if they differ, or x0, x1, ...
+    strength_ : float
+        Strength of the fit; inf when a threshold left nothing but the constant.
+    polynomial_ : Polynomial
+        The fitted function itself.
+    path_ : DictionaryFit
+        All candidates: strengths, numbers of terms and the criterion.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewvars.estimators import SparseDictionaryRegressor
+    >>> X = np.random.default_rng(0).standard_normal((200, 5))
+    >>> SparseDictionaryRegressor().fit(X, 3 * X[:, 0] * X[:, 2] - X[:, 4] + 0.5).equation_
+    '3 x0*x2 - 1 x4 + 0.5'
+    """
+
+    def __init__(
+        self,
+        *,
+        degree: int = 2,
+        method: str = "threshold",
+        criterion: str = "held_out",
+        cv: Any = None,
+        strength: float | None = None,
+        coefficient_tolerance: float = 0.0,
+        fit_intercept: bool = True,
+        max_memory: float = 2**31,
+    ):
+        self.degree = degree
+        self.method = method
+        self.criterion = criterion
+        self.cv = cv
+        self.strength = strength
+        self.coefficient_tolerance = coefficient_tolerance
+        self.fit_intercept = fit_intercept
+        self.max_memory = max_memory
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "SparseDictionaryRegressor":
+        """Fit the dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Inputs.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Outputs. Several outputs share their monomials.
+        sample_weight : array-like of shape (n,), optional
+            Weights as counts: weight 2 is a repeated row.
+        """
+        inputs, outputs = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
+        weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64)
+        check_choice("criterion", self.criterion, _CRITERIA)
+        splits = self.cv if self.criterion == "held_out" else None
+        if self.criterion == "held_out" and self.cv is None:
+            # Blocks are cut from the rows that count; a given cv speaks of all rows.
+            present = weight > 0
+            inputs, outputs, weight = inputs[present], outputs[present], weight[present]
+            splits = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
+        fit = fit_polynomial(
+            inputs,
+            outputs,
+            degree=self.degree,
+            method=self.method,
+            strength=self.strength,
+            splits=splits,
+            sample_weight=weight,
+            constant=self.fit_intercept,
+            coefficient_tolerance=self.coefficient_tolerance,
+            max_memory=self.max_memory,
+        )
+        self.path_ = fit
+        self.polynomial_ = fit.polynomial
+        self.exponents_ = fit.polynomial.exponents
+        self.coef_ = fit.polynomial.coefficients.T
+        self.n_terms_ = len(fit.polynomial.exponents)
+        self.support_ = fit.polynomial.support
+        self.strength_ = fit.strength
+        names = getattr(self, "feature_names_in_", None)
+        distinct = names is not None and len(set(names)) == len(names)
+        self.equation_ = fit.polynomial.equation(names if distinct else None)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predicted outputs, (n,) or (n, n_outputs), at the rows of X (n, d)."""
+        check_is_fitted(self)
+        return self.polynomial_.predict(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def gradient(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Derivatives by each input, (n, d) or (n, n_outputs, d), at the rows of X (n, d)."""
+        check_is_fitted(self)
+        return self.polynomial_.gradient(validate_data(self, X, dtype=np.float64, reset=False))

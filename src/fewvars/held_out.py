@@ -1,0 +1,94 @@
+"""Rows held out of the fits, cut into pieces, and the paired comparison of errors over these pieces."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import FloatArray
+from .splits import pieces
+
+# Standard errors of the paired difference: two models are as good within ONE; one is better beyond TWO.
+TIE, EVIDENCE = 1.0, 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out rows and the pieces whose errors are compared pair by pair.
+
+    Attributes
+    ----------
+    splits : tuple of (train, test) row numbers
+    labels : tuple of (test,) piece of each held-out row, counted on through the splits
+    weights : (pieces,) total sample weight of each piece
+    """
+
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...]
+    labels: tuple[np.ndarray, ...]
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        splits: Iterable[tuple[np.ndarray, np.ndarray]],
+        sample_weight: FloatArray,
+        trajectory: np.ndarray | None = None,
+        max_pieces: int = 100,
+    ) -> "HeldOut":
+        """Cut the held-out rows of each split into contiguous pieces; merge neighbours if there are too many."""
+        splits = tuple((np.asarray(train), np.asarray(test)) for train, test in splits)
+        labels, count = [], 0
+        for _, test in splits:
+            found = pieces(test, trajectory)
+            n_found = int(found.max()) + 1
+            allowed = max(2, max_pieces // len(splits))
+            if n_found == 1:  # one piece has no spread: cut it
+                found, n_found = np.argsort(np.argsort(test)), len(test)
+            if n_found > allowed:
+                found = found * allowed // n_found
+            labels.append(found + count)
+            count += int(found.max()) + 1
+        weights = np.zeros(count)
+        for (_, test), label in zip(splits, labels, strict=True):
+            weights += np.bincount(label, sample_weight[test], minlength=count)
+        return cls(splits, tuple(labels), weights)
+
+    def piece_errors(self, squared: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
+        """Return the mean squared error of each piece, given those of the held-out rows of each split."""
+        total = np.zeros(self.weights.size)
+        for (_, test), label, errors in zip(self.splits, self.labels, squared, strict=True):
+            total += np.bincount(label, sample_weight[test] * errors, minlength=total.size)
+        return total / np.where(self.weights > 0, self.weights, 1.0)
+
+    def mean(self, errors: FloatArray) -> float:
+        """Return the mean over all held-out rows of what `piece_errors` returned."""
+        return float(np.average(errors, weights=self.weights))
+
+    def excess(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
+        """Return the mean paired difference to the reference and its standard error over the pieces."""
+        share = self.weights / self.weights.sum()
+        difference = errors - reference
+        mean = float(share @ difference)
+        live = max(int((share > 0).sum()), 2)
+        spread = np.sqrt((share**2) @ (difference - mean) ** 2 * live / (live - 1))
+        return mean, float(spread)
+
+    def not_worse(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors exceed the reference by no more than a standard error."""
+        mean, spread = self.excess(errors, reference)
+        return mean <= TIE * spread
+
+    def better(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors are below the reference beyond doubt."""
+        mean, spread = self.excess(errors, reference)
+        return mean < -EVIDENCE * spread
+
+    def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
+        """Return the first of models, ordered by size, that is not worse than the best of them.
+
+        The first of all stands unless the best is better than it beyond doubt.
+        """
+        best = min(errors, key=self.mean)
+        if not self.better(best, errors[0]):
+            return 0
+        return next(k for k, error in enumerate(errors) if self.not_worse(error, best))

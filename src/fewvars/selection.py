@@ -1,0 +1,238 @@
+"""Choose a support: refit candidates on the training blocks, compare them on the held-out blocks, mend."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ._validation import FloatArray
+from .held_out import HeldOut
+from .network import Network, Samples
+from .solvers import Outcome, adam
+
+RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
+
+
+@dataclass(frozen=True)
+class Refit:
+    """How a network is fitted to given variables.
+
+    Minimises L + ridge (|W_1|^2 + |W_2|^2 + ...) by Adam with a cosine schedule, from parameters drawn at
+    random or, at half the learning rate, from those of a similar support.
+    """
+
+    widths: tuple[int, ...] = (20, 20, 20)
+    activation: str = "tanh"
+    n_updates: int = 3000
+    learning_rate: float = 0.01
+    ridge: float = 1e-3
+    batch_size: int = 128
+    seed: int = 0
+
+    def network(self, samples: Samples) -> Network:
+        """Return the shape of the network for these samples."""
+        return Network(samples.X.shape[1], self.widths, samples.Y.shape[1], self.activation)
+
+    def fit(self, samples: Samples, theta: FloatArray | None = None) -> FloatArray:
+        """Return the parameters found; all zero if training diverged."""
+        found = adam(
+            self.network(samples),
+            samples,
+            theta=theta,
+            n_updates=self.n_updates,
+            learning_rate=self.learning_rate * (1.0 if theta is None else 0.5),
+            schedule="cosine",
+            batch_size=self.batch_size,
+            ridge=self.ridge,
+            first_ridge=self.ridge,
+            seed=self.seed,
+        )
+        return np.zeros_like(found.theta) if found.outcome is Outcome.DIVERGED else found.theta
+
+    def objective(self, samples: Samples, theta: FloatArray) -> float:
+        """Return what `fit` minimises."""
+        network = self.network(samples)
+        squares = sum(float((layer.weights**2).sum()) for layer in network.layers(theta))
+        return network.loss(theta, samples) + self.ridge * squares
+
+    def predict(self, samples: Samples, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return predictions at X (n, outputs); without variables, the mean of the samples."""
+        if samples.X.shape[1] == 0:
+            mean = np.average(samples.Y, axis=0, weights=samples.weights)
+            return np.broadcast_to(mean, (len(X), mean.size))
+        return self.network(samples).predict(theta, X)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A support (a mask over groups), its refitted parameters for each split, and its held-out errors."""
+
+    mask: np.ndarray
+    thetas: tuple[FloatArray, ...]
+    errors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SupportSearch:
+    """Refits of supports, compared on held-out blocks; a support is a mask over groups of inputs.
+
+    Parameters
+    ----------
+    samples : Samples
+        Standardised data: all rows, all inputs.
+    labels : (inputs,) group of each input
+    held_out : HeldOut
+    refit : Refit
+    n_jobs : int, optional
+        Threads; the results do not depend on it.
+    on_refit : callable
+        Called without arguments after each refit.
+    """
+
+    samples: Samples
+    labels: np.ndarray
+    held_out: HeldOut
+    refit: Refit
+    n_jobs: int | None = None
+    on_refit: Callable[[], None] = lambda: None
+
+    def columns(self, mask: np.ndarray) -> np.ndarray:
+        """Return the inputs of a support."""
+        return np.flatnonzero(mask[self.labels])
+
+    def refits(
+        self, masks: Sequence[np.ndarray], start: Candidate | None = None, n_starts: int = 1
+    ) -> list[Candidate]:
+        """Refit each mask: from scratch, taking the best of `n_starts`, or warm from a similar candidate."""
+        if not masks:
+            return []
+        # Not a `with`: after Ctrl-C what is still waiting must not run.
+        pool = ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(masks)))
+        try:
+            return list(pool.map(lambda mask: self._refit(mask, start, n_starts), masks))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _refit(self, mask: np.ndarray, start: Candidate | None, n_starts: int) -> Candidate:
+        chosen = self.columns(mask)
+        samples = self.samples.columns(chosen)
+        thetas, squared = [], []
+        for split, (train, test) in enumerate(self.held_out.splits):
+            rows = samples.rows(train)
+            if chosen.size == 0:
+                theta = np.empty(0)
+            elif start is None or not start.mask.any():
+                fits = [replace(self.refit, seed=self.refit.seed + k).fit(rows) for k in range(n_starts)]
+                theta = min(fits, key=lambda found: self.refit.objective(rows, found))  # noqa: B023
+            else:
+                theta = self.refit.fit(rows, self._carried(start, split, chosen))
+            thetas.append(theta)
+            predicted = self.refit.predict(rows, theta, samples.X[test])
+            squared.append(((predicted - samples.Y[test]).astype(float) ** 2).sum(axis=1))
+        self.on_refit()
+        return Candidate(mask, tuple(thetas), self.held_out.piece_errors(squared, samples.weights))
+
+    def _carried(self, start: Candidate, split: int, chosen: np.ndarray) -> FloatArray:
+        """Return the parameters of `start` on other inputs: those it lacks get fresh weights."""
+        before = self.columns(start.mask)
+        network = self.refit.network(self.samples.columns(chosen))
+        theta = network.initialise(self.refit.seed, self.samples.X.dtype)
+        old = network.with_inputs(before.size)
+        fresh, kept = network.layers(theta)[0].weights, old.layers(start.thetas[split])[0].weights
+        _, here, there = np.intersect1d(chosen, before, return_indices=True)
+        fresh[:, here] = kept[:, there]
+        return np.concatenate([fresh.ravel(), start.thetas[split][kept.size :]])
+
+    def mean(self, candidate: Candidate) -> float:
+        """Return the mean held-out error."""
+        return self.held_out.mean(candidate.errors)
+
+    def among_nested(self, masks: Sequence[np.ndarray]) -> tuple[Candidate, list[Candidate]]:
+        """Return the smallest mask that is not worse than the best, and all the candidates, by size."""
+        candidates = self.refits(sorted(masks, key=np.count_nonzero))
+        return candidates[self.held_out.smallest_not_worse([c.errors for c in candidates])], candidates
+
+    def tuned(self, mask: np.ndarray, n_starts: int = 3) -> tuple["SupportSearch", Candidate]:
+        """Return the search with the ridge that suits this support best, and its candidate.
+
+        A refit that is too stiff, or stuck in a poor minimum, hides weak variables behind its own error.
+        """
+        searches = [replace(self, refit=replace(self.refit, ridge=ridge)) for ridge in RIDGES]
+        found = [search.refits([mask], n_starts=n_starts)[0] for search in searches]
+        best = min(range(len(found)), key=lambda k: self.mean(found[k]))
+        return searches[best], found[best]
+
+    def leave_one_out(self, base: Candidate) -> tuple[Candidate, dict[int, Candidate]]:
+        """Go on from the base with all of its groups, and without each of them in turn."""
+        members = np.flatnonzero(base.mask)
+        same, *without = self.refits([base.mask, *(_switched(base.mask, g) for g in members)], start=base)
+        return same, dict(zip(members.tolist(), without, strict=True))
+
+    def prune(self, base: Candidate, always: np.ndarray) -> Candidate:
+        """Drop, one by one, the group that is missed least, while leaving it out is within a standard error."""
+        while base.mask.any():
+            same, without = self.leave_one_out(base)
+            idle = [
+                candidate
+                for group, candidate in without.items()
+                if not always[group] and self.held_out.not_worse(candidate.errors, same.errors)
+            ]
+            if not idle:
+                return same
+            base = min(idle, key=self.mean)
+        return base
+
+    def add_back(self, base: Candidate, n_tries: int = 4) -> tuple["SupportSearch", Candidate]:
+        """Add left-out groups, the most suspicious first, while one of them lowers the error beyond doubt.
+
+        The most suspicious is also tried from scratch with a ridge of its own: a strongly nonlinear variable
+        may be out of reach of a network that has settled without it. Return the search with that ridge.
+        """
+        while not base.mask.all():
+            suspects = np.argsort(-self.suspicion(base))[: min(n_tries, int((~base.mask).sum()))]
+            grown = [_switched(base.mask, g) for g in suspects]
+            same, *more = self.refits([base.mask, *grown], start=base)
+            found = [(self, candidate) for candidate in more] + [self.tuned(grown[0], n_starts=2)]
+            better = [pair for pair in found if self.held_out.better(pair[1].errors, same.errors)]
+            if not better:
+                return self, base
+            search, base = min(better, key=lambda pair: self.mean(pair[1]))
+            if search is not self:
+                return search.add_back(base, n_tries)
+        return self, base
+
+    def suspicion(self, base: Candidate, max_rows: int = 4000) -> FloatArray:
+        """Return how much of the training residual each left-out group could explain, (groups,); -1 inside.
+
+        The share of the residual's squares that falls into the span of x, x^2, x^3 and |x| of the group's
+        inputs, each alone and times each input of the support: interactions and even functions show, which
+        the gradient with respect to the weights of a dead input would miss.
+        """
+        train = self.held_out.splits[0][0]
+        rows = train[:: -(-len(train) // max_rows)]
+        chosen = self.columns(base.mask)
+        samples = self.samples.columns(chosen).rows(train)
+        residual = self.samples.Y[rows] - self.refit.predict(
+            samples, base.thetas[0], np.ascontiguousarray(self.samples.X[np.ix_(rows, chosen)])
+        )
+        residual = (residual - residual.mean(axis=0)).astype(float)
+        factors = np.column_stack([np.ones(len(rows)), self.samples.X[np.ix_(rows, chosen)]])
+        scores = np.full(base.mask.size, -1.0)
+        for g in np.flatnonzero(~base.mask):
+            x = self.samples.X[np.ix_(rows, np.flatnonzero(self.labels == g))].astype(float)
+            shapes = np.column_stack([x, x**2, x**3, np.abs(x)])
+            basis = (factors[:, :, None] * shapes[:, None, :]).reshape(len(rows), -1)
+            basis -= basis.mean(axis=0)
+            gram = basis.T @ basis
+            gram[np.diag_indices_from(gram)] += 1e-6 * np.trace(gram) / len(gram) + 1e-12
+            cross = basis.T @ residual
+            scores[g] = np.sum(cross * np.linalg.solve(gram, cross)) / max(np.sum(residual**2), 1e-300)
+        return scores
+
+
+def _switched(mask: np.ndarray, group: int) -> np.ndarray:
+    other = mask.copy()
+    other[group] = ~other[group]
+    return other

@@ -1,0 +1,116 @@
+"""From nested supports to the one support: try sizes, mend the choice, measure what each group is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import FloatArray
+from .selection import Candidate, SupportSearch, _switched
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The chosen groups and the evidence.
+
+    Attributes
+    ----------
+    groups : (groups,) mask
+    search : SupportSearch
+        With the ridge that suited the support.
+    importances, importances_se : (groups,)
+        Rise of the held-out mean squared error when a group is left out, and its standard error over the
+        pieces, in units of the variance of y; zero for groups not chosen.
+    sizes, errors, errors_se : (candidates,)
+        Number of groups, held-out error and its standard error over the pieces, of the supports tried.
+    held_out_error : float
+        Of the chosen support. It chose the support, so it is not a test error.
+    """
+
+    groups: np.ndarray
+    search: SupportSearch
+    importances: FloatArray
+    importances_se: FloatArray
+    sizes: np.ndarray
+    errors: FloatArray
+    errors_se: FloatArray
+    held_out_error: float
+
+
+def candidate_sizes(n_groups: int, max_candidates: int) -> np.ndarray:
+    """Return sizes to try: all small ones, then fewer and fewer, up to all groups."""
+    small = np.arange(min(n_groups, max_candidates // 2) + 1)
+    large = np.geomspace(max(small[-1], 1), max(n_groups, 1), max(2, max_candidates // 3))
+    return np.unique(np.r_[small, np.rint(large).astype(int)])
+
+
+def choose_support(
+    search: SupportSearch,
+    nested: Sequence[np.ndarray],
+    always: np.ndarray,
+    *,
+    n_groups: int | None = None,
+    max_candidates: int = 24,
+) -> Support:
+    """Choose among nested supports by the paired rule, add back what the path lost, drop what is idle.
+
+    Parameters
+    ----------
+    nested : list of (groups,) masks
+        From the path, one for each size.
+    always : (groups,) mask
+        Groups that are never left out.
+    n_groups : int, optional
+        The number of groups asked for; the choice is then mended by exchanges only.
+    """
+    by_size = {int((m | always).sum()): m | always for m in nested}
+    sizes = np.array(sorted(by_size))
+    wanted = candidate_sizes(int(sizes[-1]), max_candidates)
+    tried = sorted({int(sizes[np.abs(sizes - w).argmin()]) for w in wanted})
+    if n_groups is not None:
+        tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
+    chosen, candidates = search.among_nested([by_size[k] for k in tried])
+    between = [k for k in sizes if max((t for t in tried if t < chosen.mask.sum()), default=0) < k < chosen.mask.sum()]
+    if between and n_groups is None:
+        few = between[:: -(-len(between) // max(1, max_candidates // 3))]
+        chosen, candidates = search.among_nested([by_size[int(k)] for k in sorted({*tried, *few})])
+    search, base = search.tuned(chosen.mask)
+    if n_groups is None:
+        search, base = search.add_back(base)
+        base = search.prune(base, always)
+    else:
+        base = exchange(search, base, always)
+    return _evidence(search, base, candidates)
+
+
+def exchange(search: SupportSearch, base: Candidate, always: np.ndarray) -> Candidate:
+    """Swap the least missed group for a suspicious one outside while that lowers the error beyond doubt."""
+    while (base.mask & ~always).any() and not base.mask.all():
+        best = base
+        for g in np.argsort(-search.suspicion(base))[: min(4, int((~base.mask).sum()))]:
+            grown = search.refits([_switched(base.mask, g)], start=base)[0]
+            _, without = search.leave_one_out(grown)
+            best = min([best, *(c for h, c in without.items() if not always[h])], key=search.mean)
+        if best is base or not search.held_out.better(best.errors, base.errors):
+            return base
+        base = best
+    return base
+
+
+def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candidate]) -> Support:
+    same, without = search.leave_one_out(base) if base.mask.any() else (base, {})
+    rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
+    for group, candidate in without.items():
+        rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
+    zero = np.zeros_like(same.errors)
+    measured = [search.held_out.excess(c.errors, zero) for c in candidates]
+    return Support(
+        groups=base.mask,
+        search=search,
+        importances=rise,
+        importances_se=spread,
+        sizes=np.array([int(c.mask.sum()) for c in candidates]),
+        errors=np.array([mean for mean, _ in measured]),
+        errors_se=np.array([se for _, se in measured]),
+        held_out_error=search.mean(same),
+    )
