@@ -1,25 +1,536 @@
+import math
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso, MultiTaskLasso
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from fewvars import _dictionary_path, metrics
+from fewvars._compressed import check_memory, compress, memory_estimate
+from fewvars._dictionary_path import bic, l1_path, threshold_path
+from fewvars.datasets import lorenz96_dataset
+from fewvars.dictionary import METHODS, Polynomial, _fewest_terms, fit_polynomial
 from fewvars.estimators import SparseDictionaryRegressor
+from fewvars.polynomial import monomial_count, monomial_exponents, monomial_values
+from fewvars.targets import lorenz_equation
 
-SPLITS_ROWS = {
-    "check_sample_weight_equivalence_on_dense_data": "held-out blocks depend on the rows, not on weights"
-}
-
-
-def _expected_failures(estimator):
-    return SPLITS_ROWS if estimator.criterion == "held_out" else {}
+BLOCKS = KFold(4)
 
 
-@parametrize_with_checks(
-    [
-        SparseDictionaryRegressor(),
-        SparseDictionaryRegressor(criterion="bic"),
-        SparseDictionaryRegressor(criterion="bic", method="l1"),
-    ],
-    expected_failed_checks=_expected_failures,
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+def example(n=300, d=5, noise=0.0, seed=0, mean=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(mean, 2.0, (n, d))
+    y = 2.5 * X[:, 0] * X[:, 2] - 0.7 * X[:, 1] ** 2 + 0.3 * X[:, 3] - 4.0
+    return X, y + noise * rng.standard_normal(n)
+
+
+def terms(polynomial):
+    """Coefficients by exponents."""
+    return {tuple(e): c for e, c in zip(polynomial.exponents, polynomial.coefficients, strict=True)}
+
+
+TRUE_TERMS = {(1, 0, 1, 0, 0): 2.5, (0, 2, 0, 0, 0): -0.7, (0, 0, 0, 1, 0): 0.3, (0, 0, 0, 0, 0): -4.0}
+
+
+def random_polynomial(outputs=None, seed=0):
+    rng = np.random.default_rng(seed)
+    exponents = monomial_exponents(4, 3)[rng.choice(monomial_count(4, 3), 9, replace=False)]
+    return Polynomial(exponents, rng.normal(size=9 if outputs is None else (9, outputs)))
+
+
+class TestPolynomial:
+    @pytest.mark.parametrize(("d", "degree", "count"), [(40, 2, 861), (40, 3, 12_341), (40, 4, 135_751)])
+    def test_counts(self, d, degree, count):
+        assert monomial_count(d, degree) == count
+        assert monomial_count(d, degree, constant=False) == count - 1
+
+    def test_exponents_are_all_different_ordered_and_complete(self):
+        exponents = monomial_exponents(5, 4)
+        degrees = exponents.sum(axis=1)
+        assert len(exponents) == math.comb(9, 4) == len({tuple(row) for row in exponents})
+        assert degrees.max() == 4
+        assert (np.diff(degrees) >= 0).all()
+        two = [[0, 0], [1, 0], [0, 1], [2, 0], [1, 1], [0, 2]]
+        np.testing.assert_array_equal(monomial_exponents(2, 2), two)
+        np.testing.assert_array_equal(monomial_exponents(2, 2, constant=False), two[1:])
+
+    def test_values_are_products_of_powers(self):
+        X = np.random.default_rng(0).normal(size=(7, 4))
+        exponents = monomial_exponents(4, 3)
+        expected = [
+            [math.prod(x**e for x, e in zip(row, term, strict=True)) for term in exponents] for row in X
+        ]
+        np.testing.assert_allclose(monomial_values(X, exponents), expected, rtol=1e-13)
+
+    @pytest.mark.parametrize("outputs", [None, 1, 3])
+    def test_gradient_is_the_slope_of_predict(self, outputs):
+        polynomial, step = random_polynomial(outputs), 1e-5
+        X = np.random.default_rng(1).normal(size=(6, 4))
+        gradient = polynomial.gradient(X)
+        assert gradient.shape == ((6, 4) if outputs is None else (6, outputs, 4))
+        for j in range(4):
+            move = step * np.eye(4)[j]
+            slope = (polynomial.predict(X + move) - polynomial.predict(X - move)) / (2 * step)
+            np.testing.assert_allclose(gradient[..., j], slope, atol=1e-8)
+
+    def test_support_counts_nonzero_terms_only(self):
+        polynomial = Polynomial(np.array([[1, 1, 0], [0, 0, 2], [0, 0, 0]]), np.array([0.0, 3.0, 1.0]))
+        np.testing.assert_array_equal(polynomial.support, [False, False, True])
+        both = Polynomial(polynomial.exponents, np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]]))
+        np.testing.assert_array_equal(both.support, [True, True, False])
+
+    def test_empty_polynomial(self):
+        empty = Polynomial(np.zeros((0, 3), dtype=int), np.zeros(0))
+        np.testing.assert_array_equal(empty.predict(np.ones((2, 3))), np.zeros(2))
+        np.testing.assert_array_equal(empty.gradient(np.ones((2, 3))), np.zeros((2, 3)))
+        assert empty.equation() == "0"
+        assert not empty.support.any()
+
+    def test_long_tables_are_predicted_in_pieces(self, monkeypatch):
+        polynomial, X = random_polynomial(2), np.random.default_rng(1).normal(size=(25, 4))
+        whole = polynomial.predict(X)
+        monkeypatch.setattr("fewvars.polynomial._CHUNK_ELEMENTS", 40)
+        np.testing.assert_allclose(polynomial.predict(X), whole, rtol=1e-13)
+
+    @pytest.mark.parametrize(
+        ("exponents", "coefficients"),
+        [([[-1]], [1.0]), ([1], [1.0]), ([[1]], [1.0, 2.0]), ([[1]], [[[1.0]]])],
+    )
+    def test_mistakes(self, exponents, coefficients):
+        with pytest.raises(ValueError, match=r"exponents|coefficients"):
+            Polynomial(np.array(exponents), np.array(coefficients))
+
+    def test_wrong_inputs(self):
+        with pytest.raises(ValueError, match=r"\(n, 4\)"):
+            random_polynomial().predict(np.ones((3, 5)))
+
+
+def evaluated(text, names, X):
+    """Value of an equation's text: quoted names become columns, `^` a power, a blank a product."""
+    for j, name in enumerate(names):
+        quoted = name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
+        text = re.sub(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", f"X[:,{j}]", text)
+    text = re.sub(r"(?<=[\d.]) (?=X)", "*", text.replace("^", "**"))
+    return eval(text, {"X": X, "e": None})  # fmt: skip
+
+
+class TestEquation:
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["x1", "x2", "x3", "x4"],
+            ["x1", "x11", "x111", "e1"],
+            ["wind speed", "a*b", "2", "x^2"],
+            ["a`b", "", "a + b", "größe"],
+        ],
+    )
+    def test_text_evaluates_to_predict(self, names):
+        polynomial, X = random_polynomial(), np.random.default_rng(1).normal(size=(6, 4))
+        text = polynomial.equation(names, digits=17)
+        np.testing.assert_allclose(evaluated(text, names, X), polynomial.predict(X), rtol=1e-12)
+
+    def test_the_promised_form(self):
+        exponents = np.zeros((4, 40), dtype=int)
+        exponents[1, 24] = exponents[2, [22, 23]] = exponents[3, [23, 25]] = 1
+        polynomial = Polynomial(exponents, np.array([7.99, -1.0006, -1.00312, 0.998]))
+        names = [f"x{j}" for j in range(1, 41)]
+        assert polynomial.equation(names) == "-1.003 x23*x24 + 0.998 x24*x26 - 1.001 x25 + 7.99"
+
+    def test_powers_default_names_and_several_outputs(self):
+        polynomial = Polynomial(np.array([[0, 1], [3, 0]]), np.array([[1.5, 0.0], [-2.0, 1e-7]]))
+        assert polynomial.equation() == ["-2 x0^3 + 1.5 x1", "1e-07 x0^3"]
+
+    @pytest.mark.parametrize("names", [["a"], ["a", "a", "b", "c"]])
+    def test_names_must_fit_and_differ(self, names):
+        with pytest.raises(ValueError, match="4 different names"):
+            random_polynomial().equation(names)
+
+
+class TestRecovery:
+    @pytest.mark.parametrize("splits", [None, BLOCKS])
+    @pytest.mark.parametrize("degree", [2, 3, 4])
+    def test_a_noiseless_polynomial_comes_back(self, degree, splits):
+        X, y = example()
+        found = terms(fit_polynomial(X, y, degree=degree, splits=splits).polynomial)
+        assert found.keys() == TRUE_TERMS.keys()
+        for exponents, coefficient in TRUE_TERMS.items():
+            assert found[exponents] == pytest.approx(coefficient, rel=1e-9)
+
+    def test_with_large_means_and_scales(self):
+        rng = np.random.default_rng(0)
+        X = np.array([1e4, 1e-4, 100.0]) * rng.normal(10, 1, (400, 3))
+        y = 0.01 * X[:, 0] * X[:, 1] + 3e3 * X[:, 1] - 1e6
+        found = terms(fit_polynomial(X, y).polynomial)
+        assert found.keys() == {(1, 1, 0), (0, 1, 0), (0, 0, 0)}
+        # The product varies by 1e-7 of the constant, which costs seven of sixteen digits.
+        assert found[(1, 1, 0)] == pytest.approx(0.01, rel=1e-7)
+        assert found[(0, 1, 0)] == pytest.approx(3e3, rel=1e-7)
+        assert found[(0, 0, 0)] == pytest.approx(-1e6, rel=1e-10)
+
+    def test_with_more_monomials_than_samples(self):
+        X, y = example(n=120, d=20)
+        found = fit_polynomial(X, y, degree=2).polynomial
+        assert monomial_count(20, 2) > 120
+        assert len(found.exponents) == 4
+        np.testing.assert_allclose(found.predict(X), y, rtol=1e-10)
+
+    def test_many_inputs_start_again_from_the_best_columns(self):
+        X, y = example(n=1500, d=20, noise=0.1)
+        path = threshold_path(compress(X, y[:, None], np.ones(1500), monomial_exponents(20, 2)[1:], True))
+        sizes = path.n_terms
+        assert sizes[0] == monomial_count(20, 2) - 1
+        assert 100 in sizes
+        assert (np.diff(sizes) < 0).all()
+        assert sizes[-1] == 0
+        assert set(terms(fit_polynomial(X, y, splits=BLOCKS).polynomial)) == set(TRUE_TERMS_OF_20)
+
+    def test_no_constant_is_invented(self):
+        X, y = example()
+        assert (0,) * 5 not in terms(fit_polynomial(X, y + 4.0).polynomial)
+
+    def test_without_a_constant_in_the_dictionary(self):
+        X, y = example()
+        found = terms(fit_polynomial(X, y + 4.0, constant=False).polynomial)
+        assert found.keys() == TRUE_TERMS.keys() - {(0,) * 5}
+        assert (0,) * 5 not in terms(fit_polynomial(X, y, constant=False).polynomial)
+
+    def test_copies_of_lower_terms_are_left_out(self):
+        # A switch equals its square, and x2 copies x0: the first of each is taken.
+        rng = np.random.default_rng(0)
+        switch, x = rng.integers(0, 2, 200).astype(float), rng.normal(size=200)
+        X = np.stack((switch, x, switch, np.full(200, 3.0)), axis=1)
+        found = terms(fit_polynomial(X, 2 * switch - x + 1).polynomial)
+        assert found.keys() == {(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 0)}
+
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("splits", [None, BLOCKS])
+    def test_a_constant_output_needs_only_the_constant(self, method, splits):
+        X, _ = example()
+        fit = fit_polynomial(X, np.full(300, 7.0), method=method, splits=splits)
+        assert terms(fit.polynomial) == {(0,) * 5: 7.0}
+        assert terms(fit_polynomial(X, np.zeros(300), method=method, splits=splits).polynomial) == {}
+
+    def test_pure_noise_leaves_nothing(self):
+        X, _ = example()
+        y = np.random.default_rng(9).standard_normal(300)
+        fit = fit_polynomial(X, y, splits=BLOCKS)
+        assert not fit.polynomial.support.any()
+        assert fit.strength == np.inf
+
+    def test_lorenz_equation_from_a_noisy_trajectory(self):
+        # Elimination from all 861 monomials alone loses a true term here, hence the second start.
+        data = lorenz96_dataset(lorenz_equation(33), noise_x=0.04, noise_y=0.04, seed=200, n_train=4000)
+        model = SparseDictionaryRegressor().fit(data.X_train, data.y_train)
+        assert metrics.sensitivity(data.support, model.support_) == 1
+        assert metrics.specificity(data.support, model.support_) >= 0.9
+        assert metrics.relative_error(data.y_test, model.predict(data.X_test)) < 0.12
+
+
+TRUE_TERMS_OF_20 = {key + (0,) * 15: value for key, value in TRUE_TERMS.items()}
+
+
+class TestObjective:
+    def compressed(self, Y, weight=None, n=200):
+        X = np.random.default_rng(0).normal(1, 2, (n, 4))
+        exponents = monomial_exponents(4, 2, constant=False)
+        weight = np.ones(n) if weight is None else weight
+        return X, compress(X, Y, weight, exponents, True), monomial_values(X, exponents)
+
+    def outputs(self, k, n=200):
+        rng = np.random.default_rng(5)
+        X = np.random.default_rng(0).normal(1, 2, (n, 4))
+        Y = (X[:, [0]] * X[:, [1]]) * np.arange(1, k + 1) + X[:, [2]] * np.arange(k)
+        return Y + rng.standard_normal((n, k))
+
+    @pytest.mark.parametrize("k", [1, 3])
+    @pytest.mark.parametrize("block", [20, 64, 4096])
+    def test_the_factor_gives_every_residual_sum_of_squares(self, k, block, monkeypatch):
+        monkeypatch.setattr("fewvars._compressed.block_rows", lambda width: block)
+        rng, Y = np.random.default_rng(1), self.outputs(k)
+        weight = rng.integers(0, 4, 200).astype(float)
+        _, data, table = self.compressed(Y, weight)
+        for _ in range(3):
+            b = rng.normal(size=(14, k))
+            raw, constants = data.in_users_units(b)
+            residual = (Y - table @ raw - constants) / data.output_scales
+            expected = (weight[:, None] * residual**2).sum(axis=0)
+            np.testing.assert_allclose(((data.target - data.factor @ b) ** 2).sum(axis=0), expected)
+        assert data.n == weight.sum()
+        np.testing.assert_allclose((data.factor**2).sum(axis=0), data.n)
+
+    def test_residuals_along_the_threshold_path_are_least_squares(self):
+        Y = self.outputs(2)
+        _, data, table = self.compressed(Y)
+        path = threshold_path(data)
+        for coefficients, residuals in zip(path.coefficients, path.residuals, strict=True):
+            design = np.column_stack((np.ones(200), table[:, coefficients.any(axis=1)]))
+            best = np.linalg.lstsq(design, Y / data.output_scales, rcond=None)[0]
+            rss = ((Y / data.output_scales - design @ best) ** 2).sum(axis=0)
+            np.testing.assert_allclose(residuals, rss, rtol=1e-9)
+
+    def test_strengths_of_the_threshold_path_are_the_smallest_standardised_coefficients(self):
+        _, data, table = self.compressed(self.outputs(1))
+        path = threshold_path(data)
+        raw, _ = data.in_users_units(path.coefficients)
+        sizes = np.abs(raw[..., 0]) * table.std(axis=0) / self.outputs(1).std()
+        smallest = np.where(sizes > 0, sizes, np.inf).min(axis=1)
+        np.testing.assert_allclose(path.strengths, smallest, rtol=1e-9)
+
+    @pytest.mark.parametrize("strength", [0.0, 0.01, 0.1, 0.5, 10.0])
+    def test_a_fixed_threshold_takes_the_first_fit_that_passes(self, strength):
+        X, y = example(noise=1.0)
+        free, fixed = fit_polynomial(X, y), fit_polynomial(X, y, strength=strength)
+        first = np.flatnonzero(free.strengths >= strength)[0]
+        assert fixed.criterion == "fixed"
+        assert fixed.strength == free.strengths[first]
+        assert len(fixed.polynomial.exponents) == free.n_terms[first] + 1
+
+    @pytest.mark.parametrize("strength", [0.3, 0.03, 0.003])
+    @pytest.mark.parametrize("k", [1, 3])
+    def test_l1_is_scikit_learns_minimiser_on_the_standardised_table(self, strength, k):
+        Y = self.outputs(k)
+        _, data, table = self.compressed(Y)
+        path = l1_path(data, np.array([strength]))
+        columns = (table - table.mean(axis=0)) / table.std(axis=0)
+        outputs = (Y - Y.mean(axis=0)) / Y.std(axis=0)
+        kind = Lasso if k == 1 else MultiTaskLasso
+        rival = kind(alpha=strength, tol=1e-12, max_iter=100_000).fit(columns, outputs)
+        # Tolerances: ours stops at a duality gap of 1e-3 of the residual.
+        np.testing.assert_allclose(path.coefficients[0], np.reshape(rival.coef_, (k, -1)).T, atol=2e-3)
+
+        def objective(b):
+            return ((outputs - columns @ b) ** 2).sum() / 400 + strength * np.linalg.norm(b, axis=1).sum()
+
+        ours, theirs = objective(path.coefficients[0]), objective(np.reshape(rival.coef_, (k, -1)).T)
+        assert ours <= theirs * 1.001
+
+    def test_l1_is_zero_just_above_the_first_strength_of_its_grid(self):
+        _, data, _ = self.compressed(self.outputs(1))
+        first = l1_path(data).strengths[0]
+        assert not l1_path(data, np.array([first * 1.0001])).coefficients.any()
+        assert l1_path(data, np.array([first * 0.9])).n_terms[0] == 1
+
+    def test_bic_is_the_stated_formula(self):
+        Y = self.outputs(2)
+        _, data, table = self.compressed(Y)
+        path = threshold_path(data)
+        raw, constants = data.in_users_units(path.coefficients)
+        rss = ((Y - table @ raw - constants[:, None]) ** 2).sum(axis=1)
+        nonzero = (raw != 0).sum(axis=(1, 2))
+        expected = (200 * np.log(rss / 200)).sum(axis=1) + np.log(200) * nonzero
+        np.testing.assert_allclose(bic(data, path.coefficients, path.residuals), expected)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_held_out_errors_are_those_of_fits_without_the_rows(self, method):
+        X, y = example(n=150, noise=2.0)
+        exponents = monomial_exponents(5, 2, constant=False)
+        splits = list(BLOCKS.split(X))
+        fit = fit_polynomial(X, y, method=method, splits=splits)
+        errors = np.zeros((4, len(fit.strengths)))
+        for row, (train, test) in zip(errors, splits, strict=True):
+            part = compress(X[train], y[train, None], np.ones(len(train)), exponents, True)
+            path = threshold_path(part) if method == "threshold" else l1_path(part, fit.strengths)
+            for i, size in enumerate(fit.n_terms):
+                same = list(path.n_terms).index(size) if method == "threshold" else i
+                raw, constant = part.in_users_units(path.coefficients[same])
+                predicted = monomial_values(X[test], exponents) @ raw[:, 0] + constant
+                row[i] = np.mean((y[test] - predicted) ** 2) / y.var()
+        np.testing.assert_allclose(fit.scores, errors.mean(axis=0))
+
+    def test_held_out_choice_is_the_smallest_within_one_standard_error(self):
+        errors = np.array([[1.0, 1.0, 1.2, 3.0], [2.0, 2.2, 2.0, 3.0], [3.0, 3.1, 3.1, 9.0]])
+        n_terms = np.array([9, 5, 3, 0])
+        # Excess 0.1 with standard error 0.058 for five and three terms alike: both fail.
+        assert _fewest_terms(errors, n_terms) == 0
+        errors[2, 2] = 2.9  # excess of three terms (0.2, 0, -0.1): mean 0.033, standard error 0.088
+        assert _fewest_terms(errors, n_terms) == 2
+        assert _fewest_terms(errors[:1], n_terms) == 1  # one split: ties only
+
+    def test_several_outputs_share_their_monomials(self):
+        X, y = example(noise=0.1)
+        Y = np.stack((y, X[:, 4] ** 2, np.zeros(300)), axis=1)
+        fit = fit_polynomial(X, Y).polynomial
+        assert fit.coefficients.shape == (5, 3)
+        np.testing.assert_array_equal(fit.coefficients[:, 2], 0)
+        assert fit.predict(X).shape == (300, 3)
+        assert np.abs(fit.predict(X)[:, 1] - Y[:, 1]).max() < 0.2
+
+    def test_one_column_of_outputs_is_one_output(self):
+        X, y = example(noise=0.1)
+        one, column = fit_polynomial(X, y).polynomial, fit_polynomial(X, y[:, None]).polynomial
+        np.testing.assert_array_equal(one.coefficients, column.coefficients[:, 0])
+
+    def test_coefficient_tolerance_is_entrywise_in_the_users_units(self):
+        X, y = example()
+        Y = np.stack((y, 1e-3 * y), axis=1)
+        full = fit_polynomial(X, Y, strength=0.0).polynomial
+        cut = fit_polynomial(X, Y, strength=0.0, coefficient_tolerance=1e-3).polynomial
+        expected = np.where(np.abs(full.coefficients) < 1e-3, 0.0, full.coefficients)
+        np.testing.assert_array_equal(cut.coefficients, expected[expected.any(axis=1)])
+        assert (cut.coefficients[cut.exponents.sum(axis=1) == 1, 1] == 0).all()
+
+    def test_units_of_inputs_and_outputs_do_not_matter(self):
+        X, y = example(noise=1.0)
+        units = np.array([1e-3, 10.0, 1e4, 1.0, 1e-2])
+        plain, scaled = fit_polynomial(X, y), fit_polynomial(X * units, 1e5 * y)
+        np.testing.assert_array_equal(scaled.polynomial.exponents, plain.polynomial.exponents)
+        factors = 1e5 / monomial_values(units[None], plain.polynomial.exponents)[0]
+        np.testing.assert_allclose(scaled.polynomial.coefficients, plain.polynomial.coefficients * factors)
+        assert scaled.strength == pytest.approx(plain.strength)
+
+
+class TestWeights:
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize("n", [30, 300])
+    def test_weights_count_rows(self, method, n):
+        X, y = example(n=n, noise=1.0)
+        counts = np.random.default_rng(1).integers(0, 4, n)
+        weighted = fit_polynomial(X, y, method=method, sample_weight=counts)
+        repeated = fit_polynomial(np.repeat(X, counts, axis=0), np.repeat(y, counts), method=method)
+        np.testing.assert_array_equal(weighted.polynomial.exponents, repeated.polynomial.exponents)
+        np.testing.assert_allclose(
+            weighted.polynomial.coefficients, repeated.polynomial.coefficients, rtol=1e-6
+        )
+        np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=1e-6)
+
+    def test_weights_count_in_held_out_errors(self):
+        X, y = example(n=60, noise=1.0)
+        counts = np.random.default_rng(1).integers(1, 4, 60)
+        rows = np.repeat(np.arange(60), counts)
+        splits = list(BLOCKS.split(X))
+        again = [tuple(np.flatnonzero(np.isin(rows, part)) for part in pair) for pair in splits]
+        weighted = fit_polynomial(X, y, sample_weight=counts, splits=splits)
+        repeated = fit_polynomial(X[rows], y[rows], splits=again)
+        np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=1e-6)
+
+    def test_normalised_weights_are_refused_with_a_remedy(self):
+        X, y = example()
+        with pytest.raises(ValueError, match="multiply normalised weights by n"):
+            fit_polynomial(X, y, sample_weight=np.full(300, 1 / 300))
+
+
+class TestLimits:
+    def test_the_dictionary_is_not_built_when_it_would_not_fit(self):
+        with pytest.raises(MemoryError, match=r"135,751 columns .* Degree 3 would fit"):
+            fit_polynomial(np.ones((8000, 40)), np.ones(8000), degree=4)
+        with pytest.raises(MemoryError, match="Not even degree 1"):
+            check_memory(1000, 50, degree=3, max_memory=1000)
+        check_memory(8000, 40, degree=3)
+
+    def test_long_data_need_no_more_memory(self):
+        assert memory_estimate(10**9, 10, degree=3) == memory_estimate(10**6, 10, degree=3)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"method": "ridge"}, "method"),
+            ({"strength": -1.0}, "strength"),
+            ({"strength": np.nan}, "strength"),
+            ({"strength": 0.0, "method": "l1"}, "strength"),
+            ({"degree": 0}, "degree"),
+            ({"degree": 1.5}, "degree"),
+            ({"coefficient_tolerance": -1.0}, "coefficient_tolerance"),
+            ({"sample_weight": np.ones(3)}, "sample_weight"),
+            ({"sample_weight": -np.ones(300)}, "sample_weight"),
+            ({"splits": []}, "splits"),
+            ({"splits": BLOCKS, "sample_weight": np.arange(300) >= 100}, "positive weight"),
+        ],
+    )
+    def test_mistakes_are_named(self, options, message):
+        X, y = example()
+        with pytest.raises(ValueError, match=message):
+            fit_polynomial(X, y, **options)
+
+    @pytest.mark.parametrize(
+        ("X", "y"),
+        [
+            (np.ones(3), np.ones(3)),
+            (np.ones((3, 1)), np.ones(4)),
+            (np.ones((0, 2)), np.ones(0)),
+            (np.full((3, 1), np.nan), np.ones(3)),
+        ],
+    )
+    def test_wrong_shapes_and_values(self, X, y):
+        with pytest.raises(ValueError, match=r"do not fit|finite"):
+            fit_polynomial(X, y)
+
+    @pytest.mark.parametrize("size", [1e120, 1e200])
+    def test_overflow_is_reported(self, size):
+        X, y = example()
+        with pytest.raises(ValueError, match="overflows"):
+            fit_polynomial(size * X, y)
+
+    def test_unconverged_l1_is_recorded_and_warned_about(self, monkeypatch):
+        monkeypatch.setattr(_dictionary_path, "_MAX_SWEEPS", 1)
+        X, y = example(noise=1.0)
+        with pytest.warns(ConvergenceWarning, match="did not converge"):
+            fit = fit_polynomial(X, y, method="l1", strength=1e-4)
+        assert not fit.converged
+        assert fit_polynomial(X, y, method="l1").converged  # the grid ends before that
+
+
+class TestEstimator:
+    @parametrize_with_checks(
+        [
+            SparseDictionaryRegressor(),
+            SparseDictionaryRegressor(criterion="bic"),
+            SparseDictionaryRegressor(criterion="bic", method="l1"),
+        ]
+    )
+    def test_scikit_learn_contract(self, estimator, check):
+        check(estimator)
+
+    def test_attributes(self):
+        X, y = example()
+        model = SparseDictionaryRegressor().fit(X, y)
+        assert model.n_terms_ == 4
+        assert model.exponents_.shape == (4, 5)
+        assert model.coef_.shape == (4,)
+        np.testing.assert_array_equal(model.support_, [True, True, True, True, False])
+        assert model.equation_ == "2.5 x0*x2 - 0.7 x1^2 + 0.3 x3 - 4"
+        assert model.score(X, y) == pytest.approx(1.0)
+        assert model.path_.criterion == "held_out"
+        assert model.path_.strengths[model.path_.n_terms == 3] == model.strength_
+        np.testing.assert_array_equal(model.gradient(X), model.polynomial_.gradient(X))
+        assert model.gradient(X).shape == X.shape
+
+    def test_several_outputs(self):
+        X, y = example()
+        model = SparseDictionaryRegressor().fit(X, np.stack((y, -y), axis=1))
+        assert model.coef_.shape == (2, 4)
+        assert model.equation_[1] == "-2.5 x0*x2 + 0.7 x1^2 - 0.3 x3 + 4"
+        np.testing.assert_allclose(model.predict(X)[:, 1], -y)
+
+    def test_names_come_from_the_columns(self):
+        X, y = example()
+        frame = pd.DataFrame(X, columns=["u", "wind speed", "w", "p", "q"])
+        model = SparseDictionaryRegressor().fit(frame, y)
+        assert model.equation_ == "2.5 u*w - 0.7 `wind speed`^2 + 0.3 p - 4"
+
+    def test_zero_weights_are_no_rows(self):
+        X, y = example(noise=1.0)
+        weight = (np.arange(300) >= 100).astype(float)
+        weighted = SparseDictionaryRegressor().fit(X, y, sample_weight=weight)
+        plain = SparseDictionaryRegressor().fit(X[100:], y[100:])
+        np.testing.assert_allclose(weighted.coef_, plain.coef_)
+
+    def test_criterion_and_splits_are_used(self):
+        X, y = example(noise=1.0)
+        assert SparseDictionaryRegressor(criterion="bic").fit(X, y).path_.criterion == "bic"
+        assert SparseDictionaryRegressor(strength=0.1).fit(X, y).path_.criterion == "fixed"
+        given = SparseDictionaryRegressor(cv=3).fit(X, y).path_
+        np.testing.assert_array_equal(given.scores, fit_polynomial(X, y, splits=KFold(3)).scores)
+        with pytest.raises(ValueError, match="criterion"):
+            SparseDictionaryRegressor(criterion="aic").fit(X, y)
+
+    def test_grid_search_finds_the_degree(self):
+        X, y = example(noise=0.1)
+        y = y + X[:, 0] ** 3
+        search = GridSearchCV(SparseDictionaryRegressor(criterion="bic"), {"degree": [1, 2, 3]}, cv=3)
+        assert search.fit(X, y).best_params_ == {"degree": 3}
+        assert clone(search.best_estimator_).degree == 3

@@ -1,5 +1,8 @@
 """Solvers: determinism, threads, divergence, the two stages, monotone descent and agreement with peers."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +28,12 @@ NARROW, WIDE = Network(6, (7, 5), 2), Network(10, (64, 64))
 def _train(network, dtype, seed=0, n_updates=150):
     """Return the bytes of the parameters after some Adam and some proximal updates."""
     trainer = Trainer(
-        network, network.initialise(1, dtype), samples(network, 200, dtype), batch_size=33, ridge=1e-3, seed=seed
+        network,
+        network.initialise(1, dtype),
+        samples(network, 200, dtype),
+        batch_size=33,
+        ridge=1e-3,
+        seed=seed,
     )
     trainer.adam(learning_rates(0.01, n_updates, "cosine"))
     trainer.forget()
@@ -141,7 +149,13 @@ def _exercise(dtype):
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_new_shapes_compile_nothing(dtype):
-    compiled = [kernels.train, kernels.predict, kernels.input_jacobian, kernels.full_gradient, kernels.gauss_newton]
+    compiled = [
+        kernels.train,
+        kernels.predict,
+        kernels.input_jacobian,
+        kernels.full_gradient,
+        kernels.gauss_newton,
+    ]
     network = Network(2, (3,))
     theta, data = parameters(network, dtype), samples(network, 9, dtype)
     Trainer(network, theta, data).adam(np.full(2, 0.01))
@@ -168,18 +182,19 @@ def test_python_goes_on_while_a_kernel_runs(monkeypatch):
 
     counter = threading.Thread(target=count)
     counter.start()
+    n_updates, seconds = 4_000, 0.0
     try:
-        start = time.perf_counter()
-        trainer.adam(np.full(8_000, 1e-4))
-        end = time.perf_counter()
+        while seconds < 0.2:  # on any machine
+            n_updates *= 2
+            start = time.perf_counter()
+            trainer.adam(np.full(n_updates, 1e-4))
+            seconds = time.perf_counter() - start
     finally:
         stop.set()
         counter.join()
     # Not at the edges, where the interpreter may switch threads before the kernel starts. With the lock
     # held there would be no tick at all; without, some hundred.
-    edge = 0.25 * (end - start)
-    assert edge > 0.02
-    assert sum(start + edge < tick < end - edge for tick in ticks) >= 3
+    assert sum(0.25 * seconds < tick - start < 0.75 * seconds for tick in ticks) >= 3
 
 
 # Divergence
@@ -252,17 +267,16 @@ def three_of_eight():
     return Samples.of(X, (y - y.mean()) / y.std())
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", range(4))
 def test_two_stages_find_the_inputs(three_of_eight, seed):
     network, penalty = Network(8, (12,)), InputGroups.of(8)
-    fit = two_stages(
-        network, three_of_eight, penalty, 0.01, n_first=1500, n_second=4000, learning_rate=0.01, batch_size=50, seed=seed
-    )
+    options = {"n_first": 1000, "n_second": 6000, "learning_rate": 0.01, "batch_size": 50}
+    fit = two_stages(network, three_of_eight, penalty, 0.7, **options, seed=seed)
     assert fit.outcome is Outcome.FINISHED
-    assert fit.n_updates == 5500
+    assert fit.n_updates == 7000
     found = penalty.support(network.layers(fit.theta)[0].weights)
     np.testing.assert_array_equal(np.flatnonzero(found), [0, 3, 6])
-    assert network.loss(fit.theta, three_of_eight) < 0.1
+    assert network.loss(fit.theta, three_of_eight) < 0.2  # of a variance of one
 
 
 def test_two_stages_is_adam_and_then_the_weighted_prox(three_of_eight):
@@ -329,21 +343,44 @@ def test_the_objective_never_increases(name, ridge):
     assert values[-1] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["groups", "singular values", "adaptive singular values", "linear"])
-def test_monotone_descent_reaches_its_tolerance(name):
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [("linear", 1e-7), ("groups", 1e-4), ("singular values", 1e-3), ("adaptive singular values", 1e-3)],
+)
+def test_monotone_descent_reaches_its_tolerance(name, tolerance):
     network, penalty, strength = MONOTONE[name]
     objective = Objective(network, samples(network, 60), penalty, strength, ridge=0.01, first_ridge=0.01)
-    fit = monotone(objective, parameters(network), max_iterations=20_000, tolerance=1e-5)
+    fit = monotone(objective, parameters(network), max_iterations=20_000, tolerance=tolerance)
     assert fit.outcome is Outcome.CONVERGED
-    assert fit.distance <= 1e-5
-    # No proximal step of any size moves far from a stationary point.
+    assert fit.distance <= tolerance
+    # The distance bounds proximal steps of any size, where the penalty is convex.
     _, gradient = objective.smooth(fit.theta)
-    for tau in (1e-3, 1e-1):
-        assert np.linalg.norm(objective.step(fit.theta, gradient, tau) - fit.theta) <= 1.1e-5 * tau
+    for tau in (1e-3, 1e-1, 10.0) if name != "adaptive singular values" else ():
+        moved = np.linalg.norm(objective.step(fit.theta, gradient, tau) - fit.theta)
+        assert moved <= fit.distance * tau + 1e-12
 
-    fewer = monotone(objective, parameters(network), max_iterations=fit.n_updates, tolerance=1e-5)
-    assert fewer.outcome is Outcome.CONVERGED
-    np.testing.assert_array_equal(fewer.theta, fit.theta)
+
+def test_convergence_in_the_last_iteration_counts():
+    network, penalty, strength = MONOTONE["linear"]
+    objective = Objective(network, samples(network, 60), penalty, strength)
+    fit = monotone(objective, parameters(network))
+    last = monotone(objective, parameters(network), max_iterations=fit.n_updates)
+    assert fit.outcome is last.outcome is Outcome.CONVERGED
+    np.testing.assert_array_equal(last.theta, fit.theta)
+    short = monotone(objective, parameters(network), max_iterations=fit.n_updates - 1)
+    assert short.outcome is Outcome.EXHAUSTED
+
+
+def test_small_gradients_are_not_lost_beside_large_ones():
+    X, Y = _linear(1)
+    network, penalty = Network(7, ()), InputGroups.of(7)
+    theta = np.zeros(8)
+    theta[-1] = Y.mean() + 5e-11
+    objective = Objective(network, Samples.of(X, Y), penalty, 100.0)
+    _, gradient = objective.smooth(theta)
+    assert np.linalg.norm(gradient) > 0.1
+    # The derivative by the bias, twice its error; the weights are stationary at this strength.
+    assert objective.distance(theta, gradient, 1.0) == pytest.approx(1e-10, rel=1e-4)
 
 
 def test_monotone_descent_says_when_it_runs_out():
@@ -370,9 +407,9 @@ def test_monotone_descent_says_when_it_stalls():
 
 
 def test_monotone_descent_does_not_start_from_infinity():
-    network, penalty, strength = MONOTONE["linear"]
+    network = Network(4, ())
     theta = np.full(network.n_parameters, 1e200)
-    fit = monotone(Objective(network, samples(network, 60), penalty, strength), theta)
+    fit = monotone(Objective(network, samples(network, 60)), theta)
     assert fit.outcome is Outcome.DIVERGED
     assert fit.n_updates == len(fit.losses) == len(fit.steps) == 0
     np.testing.assert_array_equal(fit.theta, theta)
@@ -410,22 +447,43 @@ def _solve(X, Y, penalty, strength):
 GROUPS = [[0, 1], [2], [3, 4, 5], [6]]
 
 
-def test_group_lasso_agrees_with_skglm():
-    from skglm import GroupLasso  # compiles at length, and only here
+PEER = """
+import sys
+import numpy as np
+from skglm import GroupLasso
 
+given = np.load(sys.argv[1])
+groups = [np.flatnonzero(given["labels"] == g).tolist() for g in range(len(given["weights"]))]
+coefficients, intercepts = [], []
+for alpha in given["alphas"]:
+    model = GroupLasso(groups, alpha=alpha, weights=given["weights"], tol=1e-10)
+    model.fit(given["X"], given["y"])
+    coefficients.append(model.coef_)
+    intercepts.append(model.intercept_)
+np.savez(sys.argv[2], coefficients=coefficients, intercepts=intercepts)
+"""
+
+
+def test_group_lasso_agrees_with_skglm(tmp_path):
     X, Y = _linear(1)
-    penalty = InputGroups.of(7, GROUPS)
-    supports = set()
-    for strength in (0.02, 0.3, 1.0):
-        # Its loss is 1/(2n) |y - Xw|^2, half of ours.
-        peer = GroupLasso(GROUPS, alpha=strength / 2.0, weights=penalty.weights, tol=1e-10).fit(X, Y[:, 0])
+    penalty, strengths = InputGroups.of(7, GROUPS), np.array([0.02, 0.3, 1.0])
+    given, found = tmp_path / "given.npz", tmp_path / "found.npz"
+    # Its loss is 1/(2n) |y - Xw|^2, half of ours.
+    np.savez(given, X=X, y=Y[:, 0], labels=penalty.labels, weights=penalty.weights, alphas=strengths / 2.0)
+    # Seven coefficients take skglm a moment in plain Python, and a quarter of a minute to compile.
+    subprocess.run(
+        [sys.executable, "-c", PEER, given, found], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True
+    )
+    peer = np.load(found)
+    assert len({int((row != 0).sum()) for row in peer["coefficients"]}) > 1
+    for strength, coefficients, intercept in zip(
+        strengths, peer["coefficients"], peer["intercepts"], strict=True
+    ):
         layer = _solve(X, Y, penalty, strength)
-        # Stationary to 1e-9 or 1e-8, so the solutions differ by that over the smallest curvature, about 0.1.
-        np.testing.assert_allclose(layer.weights[0], peer.coef_, atol=1e-6)
-        np.testing.assert_allclose(layer.biases[0], peer.intercept_, atol=1e-6)
-        np.testing.assert_array_equal(layer.weights[0] != 0, peer.coef_ != 0)
-        supports.add(int((peer.coef_ != 0).sum()))
-    assert len(supports) > 1, "the strengths do not tell supports apart"
+        # Both are stationary to about 1e-9; their distance is that over the smallest curvature, some 0.1.
+        np.testing.assert_allclose(layer.weights[0], coefficients, atol=1e-7)
+        np.testing.assert_allclose(layer.biases[0], intercept, atol=1e-7)
+        np.testing.assert_array_equal(layer.weights[0] != 0, coefficients != 0)
 
 
 @pytest.mark.parametrize("strength", [0.1, 1.0])
@@ -486,7 +544,7 @@ def _trainer(**options):
         (lambda: _trainer().proximal(RATES, InputGroups.of(2), 0.1, momentum=1.0), "momentum=1.0"),
         (lambda: _trainer().proximal(RATES, InputGroups.of(2), 0.1, momentum=-0.1), "momentum=-0.1"),
         (lambda: _trainer().proximal(RATES, InputGroups.of(5), 0.1), r"W has shape \(3, 2\): .* 5 columns"),
-        (lambda: _trainer().proximal(RATES, SecondLayerColumns.of(2), 0.1), r"W has shape \(1, 3\): .* 2 columns"),
+        (lambda: _trainer().proximal(RATES, SecondLayerColumns.of(2), 0.1), r"W has shape \(1, 3\): .* 2 "),
         (lambda: _trainer().proximal(RATES, SingularValues.of(5, 5), 0.1), "5 singular values"),
         (
             lambda: Trainer(Network(2, ()), np.zeros(3), DATA).proximal(RATES, SecondLayerColumns.of(2), 0.1),
@@ -497,7 +555,7 @@ def _trainer(**options):
         (lambda: learning_rates(-0.1, 5), "learning_rate=-0.1"),
         (lambda: learning_rates(0.1, -5), "n_updates=-5"),
         (lambda: learning_rates(0.1, 2.5), "n_updates=2.5"),
-        (lambda: learning_rates(0.1, 5, "step"), "schedule='step': choose one of 'constant', 'linear', 'cosine'"),
+        (lambda: learning_rates(0.1, 5, "step"), "schedule='step': choose one of 'constant', 'linear'"),
         (lambda: adam(NETWORK, DATA, n_updates=-1), "n_updates=-1"),
         (lambda: adam(NETWORK, DATA, n_updates=5, schedule="step"), "schedule='step'"),
         (lambda: two_stages(NETWORK, DATA, InputGroups.of(2), -1.0, n_first=1, n_second=1), "strength=-1.0"),

@@ -1,3 +1,20 @@
 """fewvars learns functions of few variables: which inputs matter, and what the function is."""
 
+from . import datasets, lags, metrics, penalties, smoothing, solvers, splits, systems, targets
+from .estimators import FewVariablesRegressor, SparseDictionaryRegressor
+
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "FewVariablesRegressor",
+    "SparseDictionaryRegressor",
+    "datasets",
+    "lags",
+    "metrics",
+    "penalties",
+    "smoothing",
+    "solvers",
+    "splits",
+    "systems",
+    "targets",
+]

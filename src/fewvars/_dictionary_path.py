@@ -18,6 +18,7 @@ _SECOND_START = 100
 _L1_STEPS = 100
 _L1_RANGE = 1e-4
 _L1_PATIENCE = 20
+_MAX_SWEEPS = 10_000
 
 
 @final
@@ -176,7 +177,7 @@ class _CoordinateDescent:
                 l1_ratio=1.0,
                 alphas=[strength * self.n / len(self.factor)],  # scikit-learn divides squares by 2 r
                 coef_init=start[:, 0].copy() if self.single else np.asfortranarray(start.T),
-                max_iter=10_000,
+                max_iter=_MAX_SWEEPS,
                 # The duality gap relative to what is left to explain, not to the outputs.
                 tol=np.clip(1e-3 * residual / self.total, 1e-12, 1e-3),
                 check_input=False,

@@ -191,7 +191,7 @@ def _held_out_errors(
         else:
             fits = l1_path(part, path.strengths)
             row[:] = _errors(problem, test, data, *part.in_users_units(fits.coefficients))
-    return errors
+    return np.maximum(errors, np.mean((ROUNDING * data.output_sizes / data.output_scales) ** 2))
 
 
 def _errors(

@@ -80,7 +80,7 @@ class Polynomial:
     @property
     def support(self) -> NDArray[np.bool_]:
         """Variables (d,) that occur in a monomial with a nonzero coefficient."""
-        nonzero = (self.coefficients.reshape(len(self.coefficients), -1) != 0).sum(axis=1) > 0
+        nonzero = np.atleast_2d(self.coefficients.T != 0).sum(axis=0) > 0
         return self.exponents[nonzero].sum(axis=0) > 0
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -167,7 +167,7 @@ class SupportSearch:
     def leave_one_out(self, base: Candidate) -> tuple[Candidate, dict[int, Candidate]]:
         """Go on from the base with all of its groups, and without each of them in turn."""
         members = np.flatnonzero(base.mask)
-        same, *without = self.refits([base.mask, *(_switched(base.mask, g) for g in members)], start=base)
+        same, *without = self.refits([base.mask, *(switched(base.mask, g) for g in members)], start=base)
         return same, dict(zip(members.tolist(), without, strict=True))
 
     def prune(self, base: Candidate, always: np.ndarray) -> Candidate:
@@ -184,15 +184,19 @@ class SupportSearch:
             base = min(idle, key=self.mean)
         return base
 
-    def add_back(self, base: Candidate, n_tries: int = 4) -> tuple["SupportSearch", Candidate]:
+    def suspects(self, base: Candidate, usable: np.ndarray, n_most: int = 4) -> np.ndarray:
+        """Return the usable groups outside that could explain most of the residual."""
+        scores = self.suspicion(base, usable & ~base.mask)
+        return np.argsort(-scores, kind="stable")[: min(n_most, int((usable & ~base.mask).sum()))]
+
+    def add_back(self, base: Candidate, usable: np.ndarray) -> tuple["SupportSearch", Candidate]:
         """Add left-out groups, the most suspicious first, while one of them lowers the error beyond doubt.
 
         The most suspicious is also tried from scratch with a ridge of its own: a strongly nonlinear variable
         may be out of reach of a network that has settled without it. Return the search with that ridge.
         """
-        while not base.mask.all():
-            suspects = np.argsort(-self.suspicion(base))[: min(n_tries, int((~base.mask).sum()))]
-            grown = [_switched(base.mask, g) for g in suspects]
+        while (usable & ~base.mask).any():
+            grown = [switched(base.mask, g) for g in self.suspects(base, usable)]
             same, *more = self.refits([base.mask, *grown], start=base)
             found = [(self, candidate) for candidate in more] + [self.tuned(grown[0], n_starts=2)]
             better = [pair for pair in found if self.held_out.better(pair[1].errors, same.errors)]
@@ -200,11 +204,11 @@ class SupportSearch:
                 return self, base
             search, base = min(better, key=lambda pair: self.mean(pair[1]))
             if search is not self:
-                return search.add_back(base, n_tries)
+                return search.add_back(base, usable)
         return self, base
 
-    def suspicion(self, base: Candidate, max_rows: int = 4000) -> FloatArray:
-        """Return how much of the training residual each left-out group could explain, (groups,); -1 inside.
+    def suspicion(self, base: Candidate, groups: np.ndarray, max_rows: int = 4000) -> FloatArray:
+        """Return how much of the training residual each of the groups (a mask) could explain; -1 elsewhere.
 
         The share of the residual's squares that falls into the span of x, x^2, x^3 and |x| of the group's
         inputs, each alone and times each input of the support: interactions and even functions show, which
@@ -220,7 +224,7 @@ class SupportSearch:
         residual = (residual - residual.mean(axis=0)).astype(float)
         factors = np.column_stack([np.ones(len(rows)), self.samples.X[np.ix_(rows, chosen)]])
         scores = np.full(base.mask.size, -1.0)
-        for g in np.flatnonzero(~base.mask):
+        for g in np.flatnonzero(groups):
             x = self.samples.X[np.ix_(rows, np.flatnonzero(self.labels == g))].astype(float)
             shapes = np.column_stack([x, x**2, x**3, np.abs(x)])
             basis = (factors[:, :, None] * shapes[:, None, :]).reshape(len(rows), -1)
@@ -232,7 +236,8 @@ class SupportSearch:
         return scores
 
 
-def _switched(mask: np.ndarray, group: int) -> np.ndarray:
+def switched(mask: np.ndarray, group: int) -> np.ndarray:
+    """Return the mask with one group added or left out."""
     other = mask.copy()
     other[group] = ~other[group]
     return other

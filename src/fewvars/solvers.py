@@ -63,7 +63,7 @@ def _penalised(network: Network, theta: FloatArray, penalty: Penalty | None) -> 
     layers = network.layers(theta)
     layer = 0 if penalty is None else penalty.layer
     if layer >= len(layers):
-        raise ValueError(f"penalty={penalty!r} is for layer {layer + 1}: this network has {len(layers)} only.")
+        raise ValueError(f"penalty={penalty!r} is for layer {layer + 1}: this network has {len(layers)}.")
     return layers[layer].weights
 
 
@@ -315,8 +315,10 @@ class Objective:
         if not getattr(self.penalty, "convex", True):
             return float(np.linalg.norm(theta - self.step(theta, gradient, tau)) / tau)
         W, G = self.penalised(theta), self.penalised(gradient)
-        rest = np.linalg.norm(gradient) ** 2 - np.linalg.norm(G) ** 2
-        return float(np.hypot(np.sqrt(max(rest, 0.0)), self.penalty.subdifferential_distance(W, G, self.strength)))
+        rest = gradient.copy()
+        self.penalised(rest)[:] = 0.0
+        rough = self.penalty.subdifferential_distance(W, G, self.strength)
+        return float(np.hypot(np.linalg.norm(rest), rough))
 
 
 def monotone(
@@ -404,7 +406,8 @@ def levenberg_marquardt(
         while True:
             system = matrix + np.diag(penalised + damping)
             with single_blas_thread():
-                new = theta - cho_solve(cho_factor(system, check_finite=False), slope, check_finite=False)
+                factor = cho_factor(system, overwrite_a=True, check_finite=False)
+                new = theta - cho_solve(factor, slope, check_finite=False)
             new_value = value(new, network.loss(new, samples))
             if new_value < values[-1]:
                 damping = max(damping / 4.0, 1e-10)

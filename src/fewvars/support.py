@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._validation import FloatArray
-from .selection import Candidate, SupportSearch, _switched
+from .selection import Candidate, Refit, SupportSearch, switched
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +16,10 @@ class Support:
     Attributes
     ----------
     groups : (groups,) mask
-    search : SupportSearch
-        With the ridge that suited the support.
+    candidates : tuple of Candidate
+        The supports along the path that were tried, by size.
+    refit : Refit
+        How they were fitted.
     importances, importances_se : (groups,)
         Rise of the held-out mean squared error when a group is left out, and its standard error over the
         pieces, in units of the variance of y; zero for groups not chosen.
@@ -28,7 +30,8 @@ class Support:
     """
 
     groups: np.ndarray
-    search: SupportSearch
+    candidates: tuple[Candidate, ...]
+    refit: Refit
     importances: FloatArray
     importances_se: FloatArray
     sizes: np.ndarray
@@ -48,6 +51,7 @@ def choose_support(
     search: SupportSearch,
     nested: Sequence[np.ndarray],
     always: np.ndarray,
+    usable: np.ndarray,
     *,
     n_groups: int | None = None,
     max_candidates: int = 24,
@@ -60,6 +64,8 @@ def choose_support(
         From the path, one for each size.
     always : (groups,) mask
         Groups that are never left out.
+    usable : (groups,) mask
+        Groups that may be added back.
     n_groups : int, optional
         The number of groups asked for; the choice is then mended by exchanges only.
     """
@@ -70,25 +76,27 @@ def choose_support(
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
     chosen, candidates = search.among_nested([by_size[k] for k in tried])
-    between = [k for k in sizes if max((t for t in tried if t < chosen.mask.sum()), default=0) < k < chosen.mask.sum()]
+    below = max((k for k in tried if k < chosen.mask.sum()), default=0)
+    between = [k for k in sizes if below < k < chosen.mask.sum()]
     if between and n_groups is None:
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
         chosen, candidates = search.among_nested([by_size[int(k)] for k in sorted({*tried, *few})])
+    refit = search.refit
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
-        search, base = search.add_back(base)
+        search, base = search.add_back(base, usable)
         base = search.prune(base, always)
     else:
-        base = exchange(search, base, always)
-    return _evidence(search, base, candidates)
+        base = exchange(search, base, always, usable)
+    return _evidence(search, base, candidates, refit)
 
 
-def exchange(search: SupportSearch, base: Candidate, always: np.ndarray) -> Candidate:
+def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable: np.ndarray) -> Candidate:
     """Swap the least missed group for a suspicious one outside while that lowers the error beyond doubt."""
-    while (base.mask & ~always).any() and not base.mask.all():
+    while (base.mask & ~always).any():
         best = base
-        for g in np.argsort(-search.suspicion(base))[: min(4, int((~base.mask).sum()))]:
-            grown = search.refits([_switched(base.mask, g)], start=base)[0]
+        for g in search.suspects(base, usable):
+            grown = search.refits([switched(base.mask, g)], start=base)[0]
             _, without = search.leave_one_out(grown)
             best = min([best, *(c for h, c in without.items() if not always[h])], key=search.mean)
         if best is base or not search.held_out.better(best.errors, base.errors):
@@ -97,7 +105,7 @@ def exchange(search: SupportSearch, base: Candidate, always: np.ndarray) -> Cand
     return base
 
 
-def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candidate]) -> Support:
+def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candidate], refit: Refit) -> Support:
     same, without = search.leave_one_out(base) if base.mask.any() else (base, {})
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
     for group, candidate in without.items():
@@ -106,7 +114,8 @@ def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candi
     measured = [search.held_out.excess(c.errors, zero) for c in candidates]
     return Support(
         groups=base.mask,
-        search=search,
+        candidates=tuple(candidates),
+        refit=refit,
         importances=rise,
         importances_se=spread,
         sizes=np.array([int(c.mask.sum()) for c in candidates]),

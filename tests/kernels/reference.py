@@ -57,7 +57,7 @@ class Perceptron:
         return self.forward(theta, X)[0][-1]
 
     def backward(self, theta, slopes, D):
-        """Return the derivatives by the pre-activations of all layers from those by the outputs, D (n, out)."""
+        """Return the derivatives by all layers' pre-activations from those by the outputs, D (n, out)."""
         deltas = [D]
         for (W, _), slope in zip(self.layers(theta)[:0:-1], slopes[-2::-1], strict=True):
             deltas.insert(0, (deltas[0] @ W) * slope)

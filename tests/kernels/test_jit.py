@@ -1,4 +1,4 @@
-"""The disk cache of the compiled kernels: absent where nothing can be written, fresh when a source changes."""
+"""The cache of compiled kernels: none where nothing can be written, fresh when a source changes."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ compiled_only = pytest.mark.skipif(
 
 
 def _run(code, path, home):
-    """Run code in a new interpreter that finds packages in `path` first, and has no cache folder but its own."""
+    """Run code in a new interpreter that looks for packages in `path` first."""
     env = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     env |= {"PYTHONPATH": str(path), "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
@@ -60,9 +60,8 @@ def test_an_edited_helper_reaches_its_callers(tmp_path):
     package.mkdir()
     shutil.copy(_jit.__file__, package / "_jit.py")
     (package / "__init__.py").write_text("")
-    (package / "caller.py").write_text(
-        "from ._jit import jit\nfrom .helper import helper\n\n\n@jit\ndef call(x):\n    return 10 * helper(x)\n"
-    )
+    imports = "from ._jit import jit\nfrom .helper import helper\n"
+    (package / "caller.py").write_text(f"{imports}\n\n@jit\ndef call(x):\n    return 10 * helper(x)\n")
     found = []
     for added in (1, 2, 2):
         (package / "helper.py").write_text(

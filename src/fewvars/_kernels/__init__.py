@@ -2,7 +2,7 @@
 
 from ._jit import FASTMATH
 from .activations import CODES
-from .evaluation import full_gradient, gauss_newton, input_jacobian, predict
+from .evaluation import full_gradient, input_jacobian, parameter_jacobian, predict
 from .passes import BLOCK
 from .training import ADAM, MOMENTUM, train
 
@@ -13,8 +13,8 @@ __all__ = [
     "FASTMATH",
     "MOMENTUM",
     "full_gradient",
-    "gauss_newton",
     "input_jacobian",
+    "parameter_jacobian",
     "predict",
     "train",
 ]

@@ -1,4 +1,4 @@
-"""What is asked of a network over many samples: predictions, loss, gradient, Jacobians, Gauss-Newton."""
+"""What is asked of a network over many samples: predictions, loss, gradient and Jacobians."""
 
 import numpy as np
 
@@ -123,37 +123,20 @@ def input_jacobian(theta, sizes, codes, X, out):
 
 
 @jit
-def gauss_newton(theta, sizes, codes, X, Y, weights, matrix, grad):
-    """Return L over all samples; write its gradient, and the Gauss-Newton matrix 2/n sum_i w_i J_i^T J_i."""
+def parameter_jacobian(theta, sizes, codes, X, predicted, out):
+    """Write F(X) (n, outputs), and dF_c / dtheta_p at every sample: out (parameters, outputs, n)."""
     n, units, n_out = X.shape[0], sizes.sum(), sizes[-1]
     order = np.arange(n).astype(np.uint32)
     work = workspace(theta, sizes, n)
-    room = np.empty(theta.size * padded(min(n, BLOCK)), theta.dtype)
-    product = np.empty_like(matrix)
-    matrix[:] = 0
-    grad[:] = 0
-    total = 0.0
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
-        width = padded(stop - start)
-        acts, slopes, deltas = block_views(work, units, width)
-        jacobian = room[: theta.size * width].reshape(theta.size, width)
+        acts, slopes, deltas = block_views(work, units, padded(stop - start))
         gather(X, order, start, stop, acts[: sizes[0]])
         forward(theta, sizes, codes, acts, slopes)
-        roots = np.zeros(width, theta.dtype)
-        roots[: stop - start] = np.sqrt(weights[start:stop])
-        residual = np.zeros(width, theta.dtype)
         for c in range(n_out):
-            deltas[units - n_out :] = 0
-            deltas[units - n_out + c] = roots
-            backward(theta, sizes, codes, slopes, deltas, 1)
-            collect_each(sizes, acts, deltas, jacobian)
             for s in range(stop - start):
-                residual[s] = roots[s] * (acts[units - n_out + c, s] - Y[start + s, c])
-                total += residual[s] * residual[s]
-            np.dot(jacobian, jacobian.T, product)
-            matrix += product
-            grad += np.dot(jacobian, residual)
-    matrix *= 2.0 / n
-    grad *= 2.0 / n
-    return total / n
+                predicted[start + s, c] = acts[units - n_out + c, s]
+            deltas[units - n_out :] = 0
+            deltas[units - n_out + c] = 1
+            backward(theta, sizes, codes, slopes, deltas, 1)
+            collect_each(sizes, acts, deltas, start, stop, out[:, c])

@@ -88,19 +88,26 @@ def collect(sizes, acts, deltas, grad):
         row += n_in
 
 
+@jit
+def _write_products(d, a, start, stop, row):
+    for s in range(stop - start):
+        row[start + s] = d[s] * a[s]
+
+
 @part_of_kernel
-def collect_each(sizes, acts, deltas, jacobian):
-    """Write the gradient of every sample on its own: jacobian (parameters, width)."""
+def collect_each(sizes, acts, deltas, start, stop, out):
+    """Write the gradient of every sample on its own into out[:, start:stop], (parameters, samples)."""
     place, row = 0, 0
+    ones = np.ones(acts.shape[1], acts.dtype)
     for k in range(sizes.size - 1):
         n_in, n_out = sizes[k], sizes[k + 1]
         for o in range(n_out):
             d = deltas[row + n_in + o]
             for i in range(n_in):
-                jacobian[place] = d * acts[row + i]
+                _write_products(d, acts[row + i], start, stop, out[place])
                 place += 1
         for o in range(n_out):
-            jacobian[place] = deltas[row + n_in + o]
+            _write_products(deltas[row + n_in + o], ones, start, stop, out[place])
             place += 1
         row += n_in
 

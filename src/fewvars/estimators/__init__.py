@@ -1,5 +1,6 @@
 """The scikit-learn faces of the library: each validates, calls the core and stores."""
 
-from fewvars.estimators.dictionary import SparseDictionaryRegressor
+from .dictionary import SparseDictionaryRegressor
+from .few_variables import FewVariablesRegressor
 
-__all__ = ["SparseDictionaryRegressor"]
+__all__ = ["FewVariablesRegressor", "SparseDictionaryRegressor"]

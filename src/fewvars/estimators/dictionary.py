@@ -52,7 +52,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     support_ : ndarray of bool, shape (n_features_in_,)
         Inputs that occur in a monomial kept.
     equation_ : str or list of str
-        The polynomial as text, by `feature_names_in_` if they differ, or x0, x1, ...
+        The polynomial as text, by `feature_names_in_` or x0, x1, ...
     strength_ : float
         Strength of the fit; inf when a threshold left nothing but the constant.
     polynomial_ : Polynomial
@@ -136,9 +136,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         self.n_terms_ = len(fit.polynomial.exponents)
         self.support_ = fit.polynomial.support
         self.strength_ = fit.strength
-        names = getattr(self, "feature_names_in_", None)
-        distinct = names is not None and len(set(names)) == len(names)
-        self.equation_ = fit.polynomial.equation(names if distinct else None)
+        self.equation_ = fit.polynomial.equation(getattr(self, "feature_names_in_", None))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:

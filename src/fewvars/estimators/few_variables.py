@@ -1,0 +1,491 @@
+"""The few-variables estimator: which inputs an output depends on, and what the function is."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .._progress import Progress
+from .._validation import FloatArray, check_choice, check_real, check_whole
+from ..heads import HeadFit, MeanHead, choose_head
+from ..network import ACTIVATIONS, Network
+from ..path import Path, dense_to_empty
+from ..penalties import InputGroups, group_labels
+from ..preparation import Prepared, prepare, smooth_inputs
+from ..scaling import duplicated_columns
+from ..selection import Candidate, Refit, SupportSearch
+from ..solvers import Outcome, adam
+from ..support import Support, choose_support
+
+HEADS = ("auto", "network", "dictionary")
+_FEWEST_ROWS = 8
+
+
+class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Find the few inputs that an output depends on, and learn the function of them.
+
+    A network is trained briefly; a path of the adaptive group lasso, from dense to empty, orders the inputs;
+    supports along it are refitted and compared on held-out blocks; the smallest that is not worse than the
+    best is taken, and mended: inputs that the path lost are added back if that helps beyond doubt, inputs
+    that are not missed are dropped. The function is then fitted anew on the selected inputs.
+
+    Parameters
+    ----------
+    hidden_layers : tuple of int, default=(20, 20, 20)
+        Units of the hidden layers of the networks that select.
+    activation : str, default="tanh"
+        "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
+    smoothing : {"auto", "on", "off"}, default="auto"
+        Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
+        predict held-out blocks better than the measured ones; discrete columns are always left alone.
+    head : {"auto", "network", "dictionary"}, default="auto"
+        The function on the selected inputs: a network, or a sparse polynomial; "auto" takes the one that
+        does better on the held-out blocks, the polynomial in a tie.
+    max_degree : int, default=4
+        Largest degree of the polynomial.
+    n_variables : int, optional
+        Ask for this many inputs (or groups of inputs) instead of having the number found.
+    always_keep : sequence of str or int, optional
+        Names or numbers of inputs that are never left out.
+    feature_groups : array-like of shape (n_features,) or list of lists of int, optional
+        Labels of inputs, or lists of their numbers: the inputs of a group enter or leave together.
+    cv : splitter, int or list of (train, test), optional
+        In place of the held-out blocks. The path sees the training rows of the first split.
+    n_blocks : int, default=20
+        Blocks of consecutive rows; the last quarter of each is held out. Fewer if there are few rows.
+    shuffle : bool, default=False
+        Hold out a random quarter of the rows instead: for data sorted by something else than time.
+    first_updates, path_updates, refit_updates : int
+        Updates of the first stage, of each strength on the path, and of each refit.
+    path_factor : float, default=1.15
+        Ratio of neighbouring strengths on the path.
+    batch_size : int, default=128
+    learning_rate : float, default=0.005
+        Of the first stage and the path; refits start at twice this rate.
+    max_candidates : int, default=24
+        Supports along the path that are refitted.
+    max_inputs : int, default=300
+        More inputs than this are screened first, by how much of y polynomials of each alone explain.
+    n_resamples : int, default=0
+        Repeat the selection on this many resamples of the blocks, for `selection_frequencies_`.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int, optional
+        Threads over candidates. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    support_ : (n_features,) bool
+    feature_importances_ : (n_features,)
+        Rise of the held-out mean squared error when an input (with its group) is left out, in units of the
+        variance of y; zero for inputs not selected.
+    feature_importances_se_ : (n_features,)
+        Its standard error over the held-out blocks.
+    head_ : {"network", "dictionary", "mean"}
+        What `predict` evaluates; "mean" if nothing was selected.
+    equation_ : str or list of str
+        The polynomial as text in the names of the inputs; only with a dictionary head.
+    path_ : Path
+    lambda_ : float
+        The largest strength on the path at which as many groups were alive as were selected.
+    support_sizes_, support_errors_, support_errors_se_ : (candidates,)
+        Sizes of the supports that were refitted, their held-out errors and standard errors.
+    held_out_error_ : float
+        Held-out mean squared error of the selected support over the variance of y. It has chosen the
+        support, so it is not a test error.
+    head_errors_ : dict
+        Held-out error of each kind of head that was tried, in the same units, against y as measured.
+    smoothed_ : bool
+        Whether the inputs were smoothed.
+    selection_frequencies_ : (n_features,)
+        Only with `n_resamples`.
+    n_iter_ : int
+        Updates of the first stage and the path.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
+    is in `always_keep`. Constant columns are never selected. Rows of zero weight are left out altogether.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewvars import FewVariablesRegressor
+    >>> X = np.random.default_rng(0).standard_normal((500, 10))
+    >>> model = FewVariablesRegressor(random_state=0).fit(X, X[:, 2] * X[:, 7] - X[:, 4])
+    >>> model.get_support(indices=True).tolist(), model.equation_
+    ([2, 4, 7], '1 x2*x7 - 1 x4')
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden_layers: tuple[int, ...] = (20, 20, 20),
+        activation: str = "tanh",
+        smoothing: str = "auto",
+        head: str = "auto",
+        max_degree: int = 4,
+        n_variables: int | None = None,
+        always_keep: Any = None,
+        feature_groups: Any = None,
+        cv: Any = None,
+        n_blocks: int = 20,
+        shuffle: bool = False,
+        first_updates: int = 1600,
+        path_updates: int = 300,
+        refit_updates: int = 3000,
+        path_factor: float = 1.15,
+        batch_size: int = 128,
+        learning_rate: float = 0.005,
+        max_candidates: int = 24,
+        max_inputs: int = 300,
+        n_resamples: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layers = hidden_layers
+        self.activation = activation
+        self.smoothing = smoothing
+        self.head = head
+        self.max_degree = max_degree
+        self.n_variables = n_variables
+        self.always_keep = always_keep
+        self.feature_groups = feature_groups
+        self.cv = cv
+        self.n_blocks = n_blocks
+        self.shuffle = shuffle
+        self.first_updates = first_updates
+        self.path_updates = path_updates
+        self.refit_updates = refit_updates
+        self.path_factor = path_factor
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_candidates = max_candidates
+        self.max_inputs = max_inputs
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        t: ArrayLike | float | None = None,
+        trajectory: ArrayLike | None = None,
+    ) -> "FewVariablesRegressor":
+        """Select the inputs and fit the function.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : array-like of shape (n,) or (n, outputs)
+            Several outputs share one support.
+        sample_weight : array-like of shape (n,), optional
+        t : array-like of shape (n,) or scalar, optional
+            Times of the rows (numbers or datetimes), or the step between them.
+        trajectory : array-like of shape (n,), optional
+            Labels of the runs that the rows belong to.
+        """
+        inputs, outputs = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=_FEWEST_ROWS
+        )
+        self._single_output = outputs.ndim == 1
+        outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
+        weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
+        recipe = self._recipe()
+        counted = weight > 0
+        if counted.sum() < _FEWEST_ROWS:
+            raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {_FEWEST_ROWS} positive ones.")
+        times = None if t is None else (t if np.ndim(t) == 0 else _rows(t, counted, "t"))
+        runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
+        with Progress(self.verbose) as progress:
+            data = prepare(
+                inputs[counted],
+                outputs[counted],
+                weight[counted],
+                t=times,
+                trajectory=runs,
+                smoothing=self.smoothing,
+                cv=self.cv,
+                n_blocks=self.n_blocks,
+                shuffle=self.shuffle,
+                refit=recipe,
+            )
+            self.smoothed_ = data.smoothed
+            labels, usable, always = self._groups(data)
+            support = self._select(data, labels, usable, always, recipe, progress)
+            self._store(data, labels, support)
+            self._fit_head(data, recipe.seed, progress)
+            if self.n_resamples:
+                self.selection_frequencies_ = self._frequencies(data, labels, usable, always, recipe, progress)
+        return self
+
+    def _recipe(self) -> Refit:
+        """Check the parameters and return how refits are made."""
+        check_choice("activation", self.activation, ACTIVATIONS)
+        check_choice("head", self.head, HEADS)
+        for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size", "max_inputs"):
+            check_whole(name, getattr(self, name))
+        check_whole("max_candidates", self.max_candidates, minimum=2)
+        check_whole("n_resamples", self.n_resamples, minimum=0)
+        check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
+        check_real("learning_rate", self.learning_rate, strict=True)
+        widths = tuple(check_whole("hidden_layers", width) for width in self.hidden_layers)
+        if not widths:
+            raise ValueError("hidden_layers=(): give at least one hidden layer, such as (20, 20, 20).")
+        return Refit(
+            widths=widths,
+            activation=self.activation,
+            n_updates=self.refit_updates,
+            learning_rate=2.0 * self.learning_rate,
+            batch_size=self.batch_size,
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+
+    def _groups(self, data: Prepared) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the group of each input, which groups may be selected, and which are always kept."""
+        labels = group_labels(self.feature_groups, self.n_features_in_)
+        n_groups = int(labels.max()) + 1
+        always = np.zeros(n_groups, bool)
+        always[labels[self._positions(self.always_keep)]] = True
+        idle = data.inputs.constant | duplicated_columns(data.samples.X)
+        usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
+        if self.n_variables is not None:
+            check_whole("n_variables", self.n_variables, minimum=0)
+            if self.n_variables > n_groups:
+                raise ValueError(f"n_variables={self.n_variables}: there are only {n_groups} to choose from.")
+        return labels, usable | always, always
+
+    def _positions(self, chosen: Any) -> np.ndarray:
+        if chosen is None:
+            return np.zeros(0, int)
+        names = list(getattr(self, "feature_names_in_", []))
+        found = []
+        for item in [chosen] if isinstance(chosen, str) else chosen:
+            if isinstance(item, str) and item in names:
+                found.append(names.index(item))
+            elif not isinstance(item, str) and 0 <= item < self.n_features_in_:
+                found.append(int(item))
+            else:
+                raise ValueError(
+                    f"always_keep={item!r}: give the name of a column of X or a number below {self.n_features_in_}."
+                )
+        return np.array(found, int)
+
+    def _select(
+        self,
+        data: Prepared,
+        labels: np.ndarray,
+        usable: np.ndarray,
+        always: np.ndarray,
+        recipe: Refit,
+        progress: Progress,
+    ) -> Support:
+        search = SupportSearch(data.samples, labels, data.held_out, recipe, self.n_jobs, progress.step)
+        empty = np.zeros((0, usable.size))
+        self.path_, self.n_iter_ = Path(np.zeros(0), empty, np.zeros(0), labels, Outcome.FINISHED), 0
+        nested = [np.zeros(usable.size, bool)]
+        if usable.any() and not data.outputs.constant.all():
+            usable = self._screened(search, usable | always) | always
+            nested = self._path(data, labels, usable, recipe, progress)
+        progress.stage("refits")
+        return choose_support(
+            search, nested, always, usable, n_groups=self.n_variables, max_candidates=self.max_candidates
+        )
+
+    def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
+        """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
+        allowed = np.flatnonzero(usable)
+        if allowed.size <= self.max_inputs:
+            return usable
+        empty = np.zeros(usable.size, bool)
+        scores = search.suspicion(search.refits([empty])[0], usable)
+        kept = np.zeros(usable.size, bool)
+        kept[np.argsort(-scores, kind="stable")[: self.max_inputs]] = True
+        return kept
+
+    def _path(
+        self, data: Prepared, labels: np.ndarray, usable: np.ndarray, recipe: Refit, progress: Progress
+    ) -> list[np.ndarray]:
+        """Run the first stage and the path on the training rows; return nested masks over all groups."""
+        progress.stage("path")
+        columns = np.flatnonzero(usable[labels])
+        train = data.samples.rows(data.held_out.splits[0][0]).columns(columns)
+        network = Network(columns.size, recipe.widths, train.Y.shape[1], recipe.activation)
+        options = {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
+        first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
+        if first.outcome is Outcome.DIVERGED:
+            warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
+        groups = InputGroups.of(columns.size, labels[columns])
+        penalty = groups.adaptive(network.layers(first.theta)[0].weights)
+
+        def keep(path: Path) -> None:
+            self.path_ = self._spread(path, labels, usable)  # so that Ctrl-C leaves what was found so far
+            progress.step()
+
+        path = dense_to_empty(
+            network,
+            first.theta,
+            train,
+            penalty,
+            factor=self.path_factor,
+            updates=self.path_updates,
+            seed=recipe.seed,
+            on_strength=keep,
+            **options,
+        )
+        self.n_iter_ = first.n_updates + self.path_updates * len(path.strengths)
+        nested = []
+        for mask in path.nested_supports():
+            full = np.zeros(usable.size, bool)
+            full[np.flatnonzero(usable)[mask]] = True
+            nested.append(full)
+        return nested
+
+    def _spread(self, path: Path, labels: np.ndarray, usable: np.ndarray) -> Path:
+        """Return the path over all groups: those that did not take part have norm zero."""
+        norms = np.zeros((len(path.norms), usable.size))
+        norms[:, usable] = path.norms
+        return replace(path, norms=norms, labels=labels)
+
+    def _store(self, data: Prepared, labels: np.ndarray, support: Support) -> None:
+        self._labels = labels
+        self._candidates: tuple[Candidate, ...] = support.candidates
+        self._refit = support.refit
+        self._search_scaling = (data.inputs, data.outputs)
+        self.support_ = support.groups[labels]
+        self.feature_importances_ = support.importances[labels]
+        self.feature_importances_se_ = support.importances_se[labels]
+        self.support_sizes_ = support.sizes
+        self.support_errors_, self.support_errors_se_ = support.errors, support.errors_se
+        self.held_out_error_ = support.held_out_error
+        enough = self.path_.strengths[self.path_.sizes >= support.groups.sum()]
+        self.lambda_ = float(enough[-1]) if enough.size else 0.0
+        if not support.groups.any() and self.n_variables != 0:
+            warnings.warn(
+                "No input predicts y on the held-out blocks better than its mean does: nothing was selected, and "
+                "predict returns the mean.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _fit_head(self, data: Prepared, seed: int, progress: Progress) -> None:
+        progress.stage("head")
+        variables = data.X[:, self.support_]
+        if not self.support_.any():
+            mean = np.average(data.y, axis=0, weights=data.sample_weight)
+            self.head_, self._head, self.head_errors_ = "mean", MeanHead(mean), {}
+            return
+        recipe = HeadFit(activation=self.activation, max_degree=self.max_degree, seed=seed)
+        name, self._head, errors = choose_head(
+            self.head, recipe, variables, data.y, data.sample_weight, data.held_out, data.gap
+        )
+        self.head_ = name
+        self.head_errors_ = {kind: data.held_out.mean(e) for kind, e in errors.items()}
+
+    def _frequencies(
+        self,
+        data: Prepared,
+        labels: np.ndarray,
+        usable: np.ndarray,
+        always: np.ndarray,
+        recipe: Refit,
+        progress: Progress,
+    ) -> FloatArray:
+        """Return how often each input is selected when the blocks are drawn anew with replacement."""
+        path, n_iter = self.path_, self.n_iter_
+        counts = np.zeros(usable.size)
+        for k in range(self.n_resamples):
+            resampled = data.resampled(np.random.default_rng([recipe.seed, k]), self.n_blocks)
+            counts += self._select(
+                resampled, labels, usable, always, replace(recipe, seed=recipe.seed + k + 1), progress
+            ).groups
+        self.path_, self.n_iter_ = path, n_iter
+        return (counts / self.n_resamples)[labels]
+
+    def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
+        check_is_fitted(self, "support_")
+        values = validate_data(self, X, dtype=np.float64, reset=False)
+        return values if t is None else smooth_inputs(values, t, trajectory)[0]
+
+    def predict(
+        self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return predictions, (n,) or (n, outputs).
+
+        With `t` the rows are taken for a noisy trajectory and smoothed first; without it they never are.
+        """
+        values = self._inputs(X, t, trajectory)
+        return self._shaped(self._head.predict(values[:, self.support_]))
+
+    def predict_at_size(self, X: ArrayLike, size: int) -> FloatArray:
+        """Return predictions of the support of another size along the path.
+
+        They come from the network that was refitted on the training blocks to compare supports;
+        `support_sizes_` lists the sizes that there are.
+        """
+        values = self._inputs(X, None, None)
+        matching = [c for c in self._candidates if c.mask.sum() == size]
+        if not matching:
+            raise ValueError(f"size={size!r}: choose one of {', '.join(map(str, self.support_sizes_))}.")
+        inputs, outputs = self._search_scaling
+        chosen = np.flatnonzero(matching[0].mask[self._labels])
+        if not chosen.size:
+            return self._shaped(np.tile(outputs.mean, (len(values), 1)))
+        network = Network(chosen.size, self._refit.widths, outputs.mean.size, self._refit.activation)
+        Z = inputs.apply(values)[:, chosen]
+        return self._shaped(outputs.undo(network.predict(matching[0].thetas[0].astype(float), Z)))
+
+    def gradient(self, X: ArrayLike) -> FloatArray:
+        """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""
+        values = self._inputs(X, None, None)
+        some = self._head.gradient(values[:, self.support_])
+        full = np.zeros((*some.shape[:2], self.n_features_in_))
+        full[:, :, self.support_] = some
+        return full[:, 0] if self._single_output else full
+
+    @property
+    def equation_(self) -> str | list[str]:
+        """The polynomial as text."""
+        check_is_fitted(self, "support_")
+        if self.head_ != "dictionary":
+            raise AttributeError(
+                f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
+                "fit with head='dictionary' to have one."
+            )
+        names = np.asarray(self.get_feature_names_out(), dtype=object)
+        polynomial = self._head.polynomial
+        text = polynomial.equation([str(name) for name in names])
+        return text[0] if self._single_output and isinstance(text, list) else text
+
+    def _shaped(self, predicted: FloatArray) -> FloatArray:
+        return predicted[:, 0] if self._single_output else predicted
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != chosen.shape:
+        raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
+    return array[chosen]
+

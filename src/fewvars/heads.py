@@ -1,0 +1,189 @@
+"""The function on the selected variables: an average of refitted networks, or a sparse polynomial."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._validation import FloatArray
+from .dictionary import fit_polynomial
+from .held_out import HeldOut
+from .network import Network, Samples
+from .polynomial import Polynomial, monomial_count
+from .scaling import Scaling
+from .solvers import levenberg_marquardt
+from .splits import BlockedSplit
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkHead:
+    """The mean of networks on standardised variables.
+
+    Attributes
+    ----------
+    network : Network
+    thetas : (networks, n_parameters)
+    inputs, outputs : Scaling
+    ridge : float
+    """
+
+    network: Network
+    thetas: FloatArray
+    inputs: Scaling
+    outputs: Scaling
+    ridge: float
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs) at the selected variables X (n, variables)."""
+        Z = self.inputs.apply(X)
+        return self.outputs.undo(np.mean([self.network.predict(theta, Z) for theta in self.thetas], axis=0))
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return derivatives (n, outputs, variables)."""
+        Z = self.inputs.apply(X)
+        mean = np.mean([self.network.input_jacobian(theta, Z) for theta in self.thetas], axis=0)
+        return mean * self.outputs.scale[:, None] / self.inputs.scale
+
+
+@dataclass(frozen=True, eq=False)
+class DictionaryHead:
+    """A sparse polynomial in the user's units, coefficients (terms, outputs)."""
+
+    polynomial: Polynomial
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs) at the selected variables X (n, variables)."""
+        return self.polynomial.predict(X)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return derivatives (n, outputs, variables)."""
+        return self.polynomial.gradient(X)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanHead:
+    """No variables: the mean (outputs,)."""
+
+    mean: FloatArray
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the mean for every row, (n, outputs)."""
+        return np.tile(self.mean, (len(X), 1))
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return nothing: there are no variables, (n, outputs, 0)."""
+        return np.zeros((len(X), self.mean.size, 0))
+
+
+Head = NetworkHead | DictionaryHead | MeanHead
+
+
+@dataclass(frozen=True)
+class HeadFit:
+    """How heads are fitted.
+
+    Networks: Levenberg-Marquardt in double precision, averaged over starts; the ridge is the one that does
+    best on the held-out blocks. Polynomials: of all degrees up to `max_degree` whose library has at most
+    `max_terms` monomials, the one that does best there.
+    """
+
+    widths: tuple[int, ...] = (10,)
+    activation: str = "tanh"
+    ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
+    max_iterations: int = 60
+    n_networks: int = 3
+    max_degree: int = 4
+    max_terms: int = 1000
+    seed: int = 0
+
+    def network_head(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray, ridge: float, n_networks: int | None = None
+    ) -> NetworkHead:
+        """Fit networks to X (n, variables), y (n, outputs)."""
+        inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
+        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
+        network = Network(X.shape[1], self.widths, y.shape[1], self.activation)
+        fits = [
+            levenberg_marquardt(
+                network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=self.seed + k
+            )
+            for k in range(n_networks or self.n_networks)
+        ]
+        return NetworkHead(network, np.array([fit.theta for fit in fits]), inputs, outputs, ridge)
+
+    def dictionary_head(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray, degree: int, gap: int
+    ) -> DictionaryHead:
+        """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
+        splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(gap, len(X) // 16))
+        fit = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=weight)
+        return DictionaryHead(fit.polynomial)
+
+    def degrees(self, n_variables: int, n_samples: int) -> list[int]:
+        """Return the degrees whose library is affordable and has far fewer monomials than samples."""
+        limit = min(self.max_terms, n_samples // 4)
+        return [k for k in range(1, self.max_degree + 1) if monomial_count(n_variables, k) <= limit]
+
+
+def held_out_errors(
+    fit: Callable[[FloatArray, FloatArray, FloatArray], Head],
+    X: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    held_out: HeldOut,
+) -> FloatArray:
+    """Return the errors (pieces,) of a head fitted to the training rows, in units of the variance of y."""
+    scale = Scaling.of(y, weight).scale
+    squared = []
+    for train, test in held_out.splits:
+        head = fit(X[train], y[train], weight[train])
+        squared.append((((head.predict(X[test]) - y[test]) / scale) ** 2).mean(axis=1))
+    return held_out.piece_errors(squared, weight)
+
+
+def choose_head(
+    kind: str, recipe: HeadFit, X: FloatArray, y: FloatArray, weight: FloatArray, held_out: HeldOut, gap: int
+) -> tuple[str, Head, dict[str, FloatArray]]:
+    """Fit the head that does best on the held-out blocks; in a tie, the polynomial.
+
+    Parameters
+    ----------
+    kind : {"auto", "network", "dictionary"}
+    X : (n, variables) the selected variables
+    y : (n, outputs)
+    gap : int
+        Rows between the blocks that choose the sparsity of a polynomial.
+
+    Returns
+    -------
+    name, head, errors of the best of each kind that was tried
+    """
+    degrees = recipe.degrees(X.shape[1], len(X)) if kind != "network" else []
+    if kind == "dictionary" and not degrees:
+        degrees = [1]
+    polynomials = {
+        degree: held_out_errors(
+            lambda a, b, w, k=degree: recipe.dictionary_head(a, b, w, k, gap), X, y, weight, held_out
+        )
+        for degree in degrees
+    }
+    networks = {
+        ridge: held_out_errors(
+            lambda a, b, w, r=ridge: recipe.network_head(a, b, w, r, 1), X, y, weight, held_out
+        )
+        for ridge in (recipe.ridges if kind != "dictionary" else ())
+    }
+    errors = {}
+    if polynomials:
+        degree = degrees[held_out.smallest_not_worse([polynomials[k] for k in degrees])]
+        errors["dictionary"] = polynomials[degree]
+    if networks:
+        ridge = min(networks, key=lambda r: held_out.mean(networks[r]))
+        errors["network"] = networks[ridge]
+    if len(errors) == 2 and not held_out.not_worse(errors["dictionary"], errors["network"]):
+        winner = "network"
+    else:
+        winner = next(iter(errors))
+    if winner == "network":
+        return winner, recipe.network_head(X, y, weight, ridge), errors
+    return winner, recipe.dictionary_head(X, y, weight, degree, gap), errors
