@@ -120,7 +120,9 @@ def sklearn_mlp(d, H, batch, steps, seconds):
     from sklearn.neural_network import MLPRegressor
 
     X, Y = data(d, steps * batch)
-    model = MLPRegressor(hidden_layer_sizes=(H,) * DEPTH, activation="tanh", batch_size=batch, max_iter=1, warm_start=True)
+    model = MLPRegressor(
+        hidden_layer_sizes=(H,) * DEPTH, activation="tanh", batch_size=batch, max_iter=1, warm_start=True
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return best_time(lambda: model.fit(X, Y[:, 0]), seconds)
@@ -172,9 +174,7 @@ def two_threads(seconds):
         with ThreadPoolExecutor(len(some)) as pool:
             list(pool.map(lambda fit: fit.adam(rates), some))
 
-    ratios = [
-        2 * best_time(lambda: run(fits[:1]), seconds) / best_time(lambda: run(fits), seconds) for _ in range(3)
-    ]
+    ratios = [2 * best_time(lambda: run(fits[:1]), seconds) / best_time(lambda: run(fits), seconds) for _ in range(3)]
     return float(np.median(ratios))
 
 
@@ -223,7 +223,10 @@ def main():
         cells = " | ".join(f"{rival / mine:.2f}" for rival in rivals)
         lines.append(f"| {d} | {H} | {batch} | {mine / (steps * batch) * 1e9:.0f} | {cells} | {share:.2f} |")
         print(lines[-1], flush=True)
-    lines += ["", f"Two threads fitting two networks: {two_threads(options.seconds):.2f} times the throughput of one."]
+    lines += [
+        "",
+        f"Two threads fitting two networks: {two_threads(options.seconds):.2f} times the throughput of one.",
+    ]
     print("\n".join(lines[-2:]))
     if options.out:
         options.out.write_text("\n".join(lines) + "\n")

@@ -62,9 +62,7 @@ class TestPolynomial:
     def test_values_are_products_of_powers(self):
         X = np.random.default_rng(0).normal(size=(7, 4))
         exponents = monomial_exponents(4, 3)
-        expected = [
-            [math.prod(x**e for x, e in zip(row, term, strict=True)) for term in exponents] for row in X
-        ]
+        expected = [[math.prod(x**e for x, e in zip(row, term, strict=True)) for term in exponents] for row in X]
         np.testing.assert_allclose(monomial_values(X, exponents), expected, rtol=1e-13)
 
     @pytest.mark.parametrize("outputs", [None, 1, 3])
@@ -393,9 +391,7 @@ class TestWeights:
         weighted = fit_polynomial(X, y, method=method, sample_weight=counts)
         repeated = fit_polynomial(np.repeat(X, counts, axis=0), np.repeat(y, counts), method=method)
         np.testing.assert_array_equal(weighted.polynomial.exponents, repeated.polynomial.exponents)
-        np.testing.assert_allclose(
-            weighted.polynomial.coefficients, repeated.polynomial.coefficients, rtol=1e-6
-        )
+        np.testing.assert_allclose(weighted.polynomial.coefficients, repeated.polynomial.coefficients, rtol=1e-6)
         np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=1e-6)
 
     def test_weights_count_in_held_out_errors(self):

@@ -97,9 +97,7 @@ def test_relative_error_is_not_centred_and_the_other_is():
     assert metrics.relative_error(y, mean) < 0.02
     assert metrics.centred_error(y, mean) == pytest.approx(1.0)
     prediction = y + 0.1 * rng.standard_normal(50)
-    assert metrics.relative_error(y, prediction) == pytest.approx(
-        np.sqrt(((y - prediction) ** 2).sum() / (y**2).sum())
-    )
+    assert metrics.relative_error(y, prediction) == pytest.approx(np.sqrt(((y - prediction) ** 2).sum() / (y**2).sum()))
     r2 = 1 - ((y - prediction) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     assert metrics.centred_error(y, prediction) == pytest.approx(np.sqrt(1 - r2))
 
@@ -147,9 +145,7 @@ def test_principal_angles_with_a_scale_do_not_depend_on_units():
     np.testing.assert_allclose(
         metrics.principal_angles(A / units, B / units, scale * units), metrics.principal_angles(A, B, scale)
     )
-    np.testing.assert_allclose(
-        metrics.principal_angles(A, B, scale), metrics.principal_angles(A * scale, B * scale)
-    )
+    np.testing.assert_allclose(metrics.principal_angles(A, B, scale), metrics.principal_angles(A * scale, B * scale))
 
 
 @pytest.mark.parametrize(

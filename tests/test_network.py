@@ -36,9 +36,7 @@ def test_layers_are_views():
 def test_a_linear_network_by_hand():
     network = Network(2, (), 2)
     theta = np.array([1.0, 2.0, 3.0, 4.0, 10.0, 20.0])
-    np.testing.assert_array_equal(
-        network.predict(theta, [[1.0, 1.0], [0.0, 2.0]]), [[13.0, 27.0], [14.0, 28.0]]
-    )
+    np.testing.assert_array_equal(network.predict(theta, [[1.0, 1.0], [0.0, 2.0]]), [[13.0, 27.0], [14.0, 28.0]])
     np.testing.assert_array_equal(network.input_jacobian(theta, [[5.0, 6.0]]), [[[1.0, 2.0], [3.0, 4.0]]])
 
 
@@ -50,9 +48,7 @@ def test_the_loss_is_the_weighted_mean_of_squares():
     assert network.loss(theta, samples) == pytest.approx((1.0 + 4.0 + 2.0 * 4.0) / 4.0)
     value, gradient = network.loss_gradient(theta, samples, np.array([0.5]))
     assert value == pytest.approx(13.0 / 4.0 + 0.5)
-    np.testing.assert_allclose(
-        gradient, [2.0 * (-2.0 + 2.0 * 4.0) / 4.0 + 1.0, 2.0 * (-1.0 - 2.0 + 4.0) / 4.0]
-    )
+    np.testing.assert_allclose(gradient, [2.0 * (-2.0 + 2.0 * 4.0) / 4.0 + 1.0, 2.0 * (-1.0 - 2.0 + 4.0) / 4.0])
 
 
 def test_networks_compare_by_shape():
@@ -139,9 +135,7 @@ def test_samples_are_converted():
 
 
 def test_columns_and_rows_of_samples():
-    samples = Samples.of(
-        np.arange(12.0).reshape(4, 3), np.arange(4.0), [1.0, 1.0, 3.0, 3.0], dtype=np.float32
-    )
+    samples = Samples.of(np.arange(12.0).reshape(4, 3), np.arange(4.0), [1.0, 1.0, 3.0, 3.0], dtype=np.float32)
     columns = samples.columns([2, 0])
     np.testing.assert_array_equal(columns.X, samples.X[:, [2, 0]])
     assert columns.X.flags.c_contiguous

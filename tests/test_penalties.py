@@ -82,9 +82,7 @@ def test_numerical_minimisation_finds_nothing_better(make, tau):
     V, objective = penalty.prox(W, tau), _objective(penalty, W, tau)
     starts = [W, V, *rng.normal(size=(3, 2, 2))]
     options = {"xatol": 1e-7, "fatol": 1e-13, "maxiter": 1000, "maxfev": 1000}
-    found = [
-        optimize.minimize(objective, start.ravel(), method="Nelder-Mead", options=options) for start in starts
-    ]
+    found = [optimize.minimize(objective, start.ravel(), method="Nelder-Mead", options=options) for start in starts]
     best = min(found, key=lambda result: result.fun)
     assert objective(V) <= best.fun + 1e-12
     # Nelder-Mead gets to within the root of its tolerance, and slows down at the kinks.
@@ -341,9 +339,7 @@ def test_distance_of_singular_values_by_minimisation(shape, rank, strength):
     excess = _nearest_in_a_ball(outside, strength, lambda Z: np.linalg.norm(Z, 2)) if outside.size else 0.0
     expected = np.hypot(np.linalg.norm(inside), excess)
     # The spectral norm has kinks, which cost SLSQP more digits than a smooth constraint.
-    assert SingularValues.of(*shape).subdifferential_distance(W, G, strength) == pytest.approx(
-        expected, abs=1e-4
-    )
+    assert SingularValues.of(*shape).subdifferential_distance(W, G, strength) == pytest.approx(expected, abs=1e-4)
 
 
 @cases(CONVEX)

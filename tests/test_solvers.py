@@ -9,13 +9,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from sklearn.linear_model import MultiTaskLasso
+from sklearn.linear_model import MultiTaskLasso, Ridge
 
 from fewvars import _kernels as kernels
 from fewvars import solvers
 from fewvars.network import Network, Samples
 from fewvars.penalties import InputGroups, SecondLayerColumns, SingularValues
-from fewvars.solvers import Objective, Outcome, Trainer, adam, learning_rates, monotone, two_stages
+from fewvars.solvers import (
+    Objective,
+    Outcome,
+    Trainer,
+    adam,
+    learning_rates,
+    levenberg_marquardt,
+    monotone,
+    two_stages,
+)
 from kernels.cases import parameters, samples
 
 PRECISIONS = [np.float32, np.float64]
@@ -426,6 +435,46 @@ def test_a_frozen_input_stays_out():
     np.testing.assert_array_equal(network.layers(fit.theta)[0].weights[:, 2], 0.0)
 
 
+# Levenberg and Marquardt
+
+
+def test_a_linear_network_is_ridge_regression():
+    X, Y = _linear(3)
+    fit = levenberg_marquardt(Network(7, (), 3), Samples.of(X, Y), ridge=0.05, tolerance=1e-14)
+    # Its loss is |Y - XW|^2, n times ours.
+    peer = Ridge(alpha=0.05 * len(X)).fit(X, Y)
+    layer = Network(7, (), 3).layers(fit.theta)[0]
+    # The objective stops falling in its last digits, which are the root of those of its argument.
+    np.testing.assert_allclose(layer.weights, peer.coef_, atol=1e-6)
+    np.testing.assert_allclose(layer.biases, peer.intercept_, atol=1e-6)
+
+
+@pytest.mark.parametrize("activation", ["tanh", "softplus"])
+def test_damped_steps_descend_to_a_stationary_point(activation):
+    network = Network(3, (4, 3), 2, activation)
+    data, theta, ridge = samples(network, 60, weighted=True), parameters(network), 1e-3
+    seen = []
+    fit = levenberg_marquardt(
+        network, data, theta=theta, ridge=ridge, max_iterations=500, tolerance=1e-8, on_chunk=seen.append
+    )
+    objective = Objective(network, data, ridge=ridge, first_ridge=ridge)
+    value, gradient = objective.smooth(fit.theta)
+    assert fit.outcome in (Outcome.CONVERGED, Outcome.STALLED)
+    assert fit.n_updates == len(fit.losses) == sum(seen)
+    assert (np.diff([objective.smooth(theta)[0], *fit.losses]) < 0).all()
+    assert fit.losses[-1] == pytest.approx(value, rel=1e-12)
+    assert np.linalg.norm(gradient) < 1e-4 * np.linalg.norm(objective.smooth(theta)[1])
+
+
+def test_damped_steps_run_out():
+    network = Network(3, (4,))
+    fit = levenberg_marquardt(network, samples(network, 60), max_iterations=2)
+    assert fit.outcome is Outcome.EXHAUSTED
+    assert fit.n_updates == 2
+    again = levenberg_marquardt(network, samples(network, 60), theta=network.initialise(0), max_iterations=2)
+    np.testing.assert_array_equal(fit.theta, again.theta)
+
+
 # Linear networks against peers
 
 
@@ -471,14 +520,10 @@ def test_group_lasso_agrees_with_skglm(tmp_path):
     # Its loss is 1/(2n) |y - Xw|^2, half of ours.
     np.savez(given, X=X, y=Y[:, 0], labels=penalty.labels, weights=penalty.weights, alphas=strengths / 2.0)
     # Seven coefficients take skglm a moment in plain Python, and a quarter of a minute to compile.
-    subprocess.run(
-        [sys.executable, "-c", PEER, given, found], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True
-    )
+    subprocess.run([sys.executable, "-c", PEER, given, found], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True)
     peer = np.load(found)
     assert len({int((row != 0).sum()) for row in peer["coefficients"]}) > 1
-    for strength, coefficients, intercept in zip(
-        strengths, peer["coefficients"], peer["intercepts"], strict=True
-    ):
+    for strength, coefficients, intercept in zip(strengths, peer["coefficients"], peer["intercepts"], strict=True):
         layer = _solve(X, Y, penalty, strength)
         # Both are stationary to about 1e-9; their distance is that over the smallest curvature, some 0.1.
         np.testing.assert_allclose(layer.weights[0], coefficients, atol=1e-7)
@@ -563,6 +608,9 @@ def _trainer(**options):
         (lambda: two_stages(NETWORK, DATA, InputGroups.of(2), 1.0, n_first=1, n_second=0.5), "n_updates=0.5"),
         (lambda: Objective(NETWORK, DATA, InputGroups.of(2), -0.1), "strength=-0.1"),
         (lambda: Objective(NETWORK, DATA, ridge=-1.0), "ridge=-1.0"),
+        (lambda: levenberg_marquardt(NETWORK, DATA, ridge=-1.0), "ridge=-1.0"),
+        (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA[1:]), "theta has shape"),
+        (lambda: levenberg_marquardt(NETWORK, SINGLE), "samples are float32, parameters float64"),
         (lambda: monotone(Objective(NETWORK, DATA), THETA[1:]), r"theta has shape \(12,\)"),
         (lambda: monotone(Objective(NETWORK, SINGLE), THETA), "samples are float32, parameters float64"),
         (lambda: monotone(Objective(NETWORK, DATA), THETA, initial_step=0.0), "initial_step=0.0"),

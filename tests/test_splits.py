@@ -155,9 +155,7 @@ def test_works_inside_scikit_learn():
 def test_groups_are_routed_to_it():
     X, groups = np.random.default_rng(0).standard_normal((40, 2)), np.tile([0, 1], 20)
     with config_context(enable_metadata_routing=True):
-        result = cross_validate(
-            Ridge(), X, X[:, 0], cv=BlockedSplit(2), params={"groups": groups}, return_indices=True
-        )
+        result = cross_validate(Ridge(), X, X[:, 0], cv=BlockedSplit(2), params={"groups": groups}, return_indices=True)
     expected = [test for _, test in BlockedSplit(2).split(X, groups=groups)]
     for found, wanted in zip(result["indices"]["test"], expected, strict=True):
         np.testing.assert_array_equal(found, wanted)

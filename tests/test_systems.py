@@ -45,8 +45,7 @@ def states(system, n=6):
 def lorenz96(system, x):
     d = system.d
     return [
-        -x[(j - 2) % d] * x[(j - 1) % d] + x[(j - 1) % d] * x[(j + 1) % d] - x[j] + system.forcing
-        for j in range(d)
+        -x[(j - 2) % d] * x[(j - 1) % d] + x[(j - 1) % d] * x[(j + 1) % d] - x[j] + system.forcing for j in range(d)
     ]
 
 
@@ -184,9 +183,7 @@ def test_lorenz96_is_periodic_in_its_index(d):
     system = Lorenz96(d)
     x = states(system)
     for shift in (1, 2, d - 1):
-        np.testing.assert_array_equal(
-            system.field(np.roll(x, shift, axis=1)), np.roll(system.field(x), shift, axis=1)
-        )
+        np.testing.assert_array_equal(system.field(np.roll(x, shift, axis=1)), np.roll(system.field(x), shift, axis=1))
         np.testing.assert_array_equal(system.graph, np.roll(system.graph, (shift, shift), axis=(0, 1)))
     assert (system.graph.sum(axis=1) == 4).all()
 

@@ -33,9 +33,7 @@ def test_reals(value):
     assert type(found) is float
 
 
-@pytest.mark.parametrize(
-    "value", [-1, -1e-300, np.nan, np.inf, -np.inf, "1", None, True, 1j, [1.0]], ids=repr
-)
+@pytest.mark.parametrize("value", [-1, -1e-300, np.nan, np.inf, -np.inf, "1", None, True, 1j, [1.0]], ids=repr)
 def test_not_reals(value):
     with pytest.raises(ValueError, match=r"^size=.*: give a finite number of at least 0\.$") as caught:
         check_real("size", value)

@@ -47,9 +47,7 @@ class Compressed:
     output_sizes: NDArray[np.float64]
     n: float
 
-    def in_users_units(
-        self, coefficients: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def in_users_units(self, coefficients: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Coefficients (..., m, k) of the raw columns, and the constants (..., k)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             raw = coefficients * self.output_scales / self.column_scales[:, None]
@@ -118,9 +116,7 @@ def _standardised(factor: NDArray[np.float64], means: NDArray[np.float64], m: in
     scales[scales <= DEPENDENT * sizes] = 0.0
     factor = factor * np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
     output_scales = np.where(scales[m:] > 0, scales[m:], 1.0)
-    return Compressed(
-        factor[:, :m], factor[:, m:], means[:m], scales[:m], means[m:], output_scales, sizes[m:], n
-    )
+    return Compressed(factor[:, :m], factor[:, m:], means[:m], scales[:m], means[m:], output_scales, sizes[m:], n)
 
 
 def memory_estimate(n: int, d: int, *, degree: int, outputs: int = 1) -> int:
@@ -135,11 +131,7 @@ def check_memory(n: int, d: int, *, degree: int, outputs: int = 1, max_memory: f
     needed = memory_estimate(n, d, degree=degree, outputs=outputs)
     if needed <= max_memory:
         return
-    fits = [
-        lower
-        for lower in range(1, degree)
-        if memory_estimate(n, d, degree=lower, outputs=outputs) <= max_memory
-    ]
+    fits = [lower for lower in range(1, degree) if memory_estimate(n, d, degree=lower, outputs=outputs) <= max_memory]
     remedy = f"Degree {fits[-1]} would fit" if fits else "Not even degree 1 would fit"
     raise MemoryError(
         f"All monomials of {d} inputs up to degree {degree} are {monomial_count(d, degree):,} columns and "

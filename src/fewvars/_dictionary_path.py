@@ -132,9 +132,7 @@ def l1_path(data: Compressed, strengths: NDArray[np.float64] | None = None) -> D
     return DictionaryPath(strengths[: len(residuals)], np.array(fits[1:]), np.array(residuals), all_converged)
 
 
-def bic(
-    data: Compressed, coefficients: NDArray[np.float64], residuals: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def bic(data: Compressed, coefficients: NDArray[np.float64], residuals: NDArray[np.float64]) -> NDArray[np.float64]:
     """BIC (s,) of fits (s, m, k), Σ_outputs n log(RSS / n) + log(n) (nonzero coefficients).
 
     RSS, in the units of the outputs, comes from the standardised `residuals` (s, k). RSS / n is not

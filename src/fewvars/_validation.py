@@ -16,9 +16,7 @@ def check_whole(name: str, value: Any, *, minimum: int = 1) -> int:
     return int(value)
 
 
-def check_real(
-    name: str, value: Any, *, minimum: float = 0.0, strict: bool = False, below: float = np.inf
-) -> float:
+def check_real(name: str, value: Any, *, minimum: float = 0.0, strict: bool = False, below: float = np.inf) -> float:
     """Return `value` as a float within [minimum, below), or (minimum, below) if strict."""
     ok = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not ok or value < minimum or (strict and value == minimum) or value >= below:

@@ -145,9 +145,7 @@ def fit_polynomial(
     if np.ndim(y) == 1:
         polynomial = Polynomial(polynomial.exponents, polynomial.coefficients[:, 0])
     chosen_strength = float(path.strengths[chosen])
-    return DictionaryFit(
-        polynomial, chosen_strength, criterion, path.strengths, path.n_terms, scores, path.converged
-    )
+    return DictionaryFit(polynomial, chosen_strength, criterion, path.strengths, path.n_terms, scores, path.converged)
 
 
 @final
@@ -222,9 +220,7 @@ def _fewest_terms(errors: NDArray[np.float64], n_terms: NDArray[np.intp]) -> int
     return int(min(eligible, key=lambda i: (n_terms[i], errors[:, i].mean())))
 
 
-def _polynomial(
-    problem: _Problem, data: Compressed, coefficients: NDArray[np.float64], tolerance: float
-) -> Polynomial:
+def _polynomial(problem: _Problem, data: Compressed, coefficients: NDArray[np.float64], tolerance: float) -> Polynomial:
     """Polynomial of k outputs in the user's units, without its zero terms."""
     raw, constants = data.in_users_units(coefficients)
     exponents = problem.exponents

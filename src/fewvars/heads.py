@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -82,32 +84,37 @@ Head = NetworkHead | DictionaryHead | MeanHead
 class HeadFit:
     """How heads are fitted.
 
-    Networks: Levenberg-Marquardt in double precision, averaged over starts; the ridge is the one that does
-    best on the held-out blocks. Polynomials: of all degrees up to `max_degree` whose library has at most
-    `max_terms` monomials, the one that does best there.
+    Networks: Levenberg-Marquardt in double precision, averaged over starts; the widths and the ridge are
+    those that do best on the held-out blocks. Polynomials: of all degrees up to `max_degree` whose library
+    has at most `max_terms` monomials, the smallest that is not worse than the best there.
     """
 
-    widths: tuple[int, ...] = (10,)
+    widths: tuple[tuple[int, ...], ...] = ((10,), (16, 16))
     activation: str = "tanh"
     ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
     max_iterations: int = 60
     n_networks: int = 3
+    max_jacobian: float = 4e7
     max_degree: int = 4
     max_terms: int = 1000
     seed: int = 0
 
     def network_head(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray, ridge: float, n_networks: int | None = None
+        self, X: FloatArray, y: FloatArray, weight: FloatArray, widths: tuple[int, ...], ridge: float
     ) -> NetworkHead:
-        """Fit networks to X (n, variables), y (n, outputs)."""
+        """Fit networks to X (n, variables), y (n, outputs).
+
+        Of very many rows, only every second, third, ... is used, so that the Jacobian keeps to
+        `max_jacobian` numbers.
+        """
+        network = Network(X.shape[1], widths, y.shape[1], self.activation)
+        every = int(np.ceil(y.size * network.n_parameters / self.max_jacobian))
+        X, y, weight = X[::every], y[::every], weight[::every]
         inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
         samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
-        network = Network(X.shape[1], self.widths, y.shape[1], self.activation)
         fits = [
-            levenberg_marquardt(
-                network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=self.seed + k
-            )
-            for k in range(n_networks or self.n_networks)
+            levenberg_marquardt(network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=self.seed + k)
+            for k in range(self.n_networks)
         ]
         return NetworkHead(network, np.array([fit.theta for fit in fits]), inputs, outputs, ridge)
 
@@ -161,29 +168,29 @@ def choose_head(
     degrees = recipe.degrees(X.shape[1], len(X)) if kind != "network" else []
     if kind == "dictionary" and not degrees:
         degrees = [1]
+    quick = replace(recipe, n_networks=1, max_iterations=recipe.max_iterations // 2)
+    shapes = list(product(recipe.widths, recipe.ridges)) if kind != "dictionary" else []
     polynomials = {
-        degree: held_out_errors(
-            lambda a, b, w, k=degree: recipe.dictionary_head(a, b, w, k, gap), X, y, weight, held_out
-        )
+        degree: held_out_errors(partial(recipe.dictionary_head, degree=degree, gap=gap), X, y, weight, held_out)
         for degree in degrees
     }
     networks = {
-        ridge: held_out_errors(
-            lambda a, b, w, r=ridge: recipe.network_head(a, b, w, r, 1), X, y, weight, held_out
+        (widths, ridge): held_out_errors(
+            partial(quick.network_head, widths=widths, ridge=ridge), X, y, weight, held_out
         )
-        for ridge in (recipe.ridges if kind != "dictionary" else ())
+        for widths, ridge in shapes
     }
     errors = {}
     if polynomials:
         degree = degrees[held_out.smallest_not_worse([polynomials[k] for k in degrees])]
         errors["dictionary"] = polynomials[degree]
     if networks:
-        ridge = min(networks, key=lambda r: held_out.mean(networks[r]))
-        errors["network"] = networks[ridge]
+        shape = min(networks, key=lambda s: held_out.mean(networks[s]))
+        errors["network"] = networks[shape]
     if len(errors) == 2 and not held_out.not_worse(errors["dictionary"], errors["network"]):
         winner = "network"
     else:
         winner = next(iter(errors))
     if winner == "network":
-        return winner, recipe.network_head(X, y, weight, ridge), errors
+        return winner, recipe.network_head(X, y, weight, *shape), errors
     return winner, recipe.dictionary_head(X, y, weight, degree, gap), errors

@@ -114,9 +114,7 @@ def _spelt_out(lags: Any) -> tuple[int, ...]:
         return tuple(range(check_whole("lags", lags, minimum=0) + 1))
     listed = tuple(check_whole("lags", lag, minimum=0) for lag in lags)
     if not listed or len(set(listed)) < len(listed):
-        raise ValueError(
-            f"lags={lags!r} is empty or repeats a lag; list each lag once, for example [0, 1, 2]."
-        )
+        raise ValueError(f"lags={lags!r} is empty or repeats a lag; list each lag once, for example [0, 1, 2].")
     return listed
 
 

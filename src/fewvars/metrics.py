@@ -173,9 +173,7 @@ def auprc(true: ArrayLike, scores: ArrayLike, *, diagonal: bool = True) -> float
     return float(average_precision_score(edges, ranks)) if edges.any() else float("nan")
 
 
-def _ranked(
-    true: ArrayLike, scores: ArrayLike, diagonal: bool
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _ranked(true: ArrayLike, scores: ArrayLike, diagonal: bool) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     mask = _mask("true", true)
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != mask.shape:
@@ -216,9 +214,7 @@ def _masks(true: ArrayLike, selected: ArrayLike) -> tuple[NDArray[np.bool_], NDA
 def _values(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     truth, prediction = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
     if truth.shape != prediction.shape or truth.ndim == 0 or truth.size == 0:
-        raise ValueError(
-            f"y_true and y_pred must have one shape and a sample, got {truth.shape}, {prediction.shape}."
-        )
+        raise ValueError(f"y_true and y_pred must have one shape and a sample, got {truth.shape}, {prediction.shape}.")
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("y_true and y_pred must be finite.")
     return truth, prediction

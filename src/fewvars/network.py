@@ -64,11 +64,11 @@ class Samples:
     def __len__(self) -> int:
         return len(self.X)
 
-    def columns(self, chosen: ArrayLike) -> "Samples":
+    def columns(self, chosen: np.ndarray) -> "Samples":
         """Keep only the chosen input columns (indices or a mask)."""
         return replace(self, X=np.ascontiguousarray(self.X[:, chosen]))
 
-    def rows(self, chosen: ArrayLike) -> "Samples":
+    def rows(self, chosen: np.ndarray) -> "Samples":
         """Keep only the chosen rows (indices or a mask), with weights scaled to mean one again."""
         return Samples.of(self.X[chosen], self.Y[chosen], self.weights[chosen], dtype=self.X.dtype)
 
@@ -134,7 +134,7 @@ class Network:
     def initialise(self, seed: int | np.random.Generator, dtype: DTypeLike = np.float64) -> FloatArray:
         """Draw parameters: weights uniform with variance 2 / (in + out) (Glorot and Bengio, 2010), or 2 / in
         in front of relu and softplus (He et al., 2015); biases zero.
-        """  # noqa: D205
+        """
         rng = np.random.default_rng(seed)
         theta = np.zeros(self.n_parameters)
         for layer, activation in zip(self.layers(theta), (*self.activation, "identity"), strict=True):

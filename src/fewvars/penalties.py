@@ -1,17 +1,15 @@
 """Penalties that switch off inputs, directions or units, each with its value, prox and optimality."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ._validation import FloatArray, check_real, check_whole
 
 
-def group_labels(groups: ArrayLike | Sequence[Iterable[int]] | None, n_inputs: int) -> np.ndarray:
+def group_labels(groups: Any, n_inputs: int) -> np.ndarray:
     """Return a label 0, 1, ... for each input.
 
     Parameters
@@ -21,14 +19,14 @@ def group_labels(groups: ArrayLike | Sequence[Iterable[int]] | None, n_inputs: i
     """
     if groups is None:
         return np.arange(n_inputs)
-    if all(np.ndim(g) == 0 and not isinstance(g, (set, frozenset)) for g in groups):  # type: ignore[union-attr]
+    if all(np.ndim(g) == 0 and not isinstance(g, (set, frozenset)) for g in groups):
         labels = np.asarray(groups)
         if labels.shape != (n_inputs,):
             raise ValueError(f"groups has {labels.size} labels: give one for each of the {n_inputs} inputs.")
         return np.unique(labels, return_inverse=True)[1]
     labels = np.full(n_inputs, -1)
-    for g, members in enumerate(groups):  # type: ignore[arg-type]
-        for j in members:  # type: ignore[union-attr]
+    for g, members in enumerate(groups):
+        for j in members:
             if not 0 <= j < n_inputs:
                 raise ValueError(f"groups names input {j}: there are inputs 0 to {n_inputs - 1}.")
             if labels[j] >= 0:
@@ -151,7 +149,7 @@ class InputGroups(_ColumnGroups):
     layer: ClassVar[int] = 0
 
     @classmethod
-    def of(cls, n_inputs: int, groups: ArrayLike | Sequence[Iterable[int]] | None = None) -> "InputGroups":
+    def of(cls, n_inputs: int, groups: Any = None) -> "InputGroups":
         """Weigh each group by the root of its size; for `groups`, see `group_labels`."""
         labels = group_labels(groups, check_whole("n_inputs", n_inputs))
         sizes = np.bincount(labels)

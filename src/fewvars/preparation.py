@@ -11,7 +11,7 @@ from ._validation import FloatArray, check_choice, check_whole
 from .held_out import HeldOut
 from .network import Samples
 from .scaling import Scaling
-from .selection import RIDGES, Refit, SupportSearch
+from .selection import Refit, SupportSearch
 from .smoothing import is_discrete, smoother
 from .splits import BlockedSplit
 
@@ -79,9 +79,11 @@ def prepare(
     cv: Any = None,
     n_blocks: int = 20,
     shuffle: bool = False,
-    refit: Refit,
-) -> Prepared:
-    """Decide on smoothing and on the rows to hold out, and standardise.
+    seed: int = 0,
+) -> list[Prepared]:
+    """Smooth, choose the rows to hold out, and standardise.
+
+    Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
     Without `cv`, the last quarter of each of `n_blocks` blocks of consecutive rows is held out, with gaps
     wider than the smoother's bandwidth; with `shuffle`, a random quarter of the rows.
@@ -93,42 +95,34 @@ def prepare(
     changed = not np.array_equal(smooth_X, X)
     smooth_y, y_gap = smooth_inputs(y, t, trajectory) if candidates else (y, 0)
     gap = max(gap, y_gap)
-    splits = _splits(X, y, trajectory, cv, n_blocks, gap, shuffle, refit.seed)
+    splits = _splits(X, y, trajectory, cv, n_blocks, gap, shuffle, seed)
     held_out = HeldOut.of(splits, sample_weight, trajectory)
 
     def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool) -> Prepared:
         scaled_X, scaled_y = Scaling.of(inputs, sample_weight), Scaling.of(outputs, sample_weight)
         total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
         scaled_y = replace(scaled_y, scale=scaled_y.scale * total)
-        samples = Samples.of(
-            scaled_X.apply(inputs), scaled_y.apply(outputs), sample_weight, dtype=np.float32
-        )
+        samples = Samples.of(scaled_X.apply(inputs), scaled_y.apply(outputs), sample_weight, dtype=np.float32)
         return Prepared(inputs, y, sample_weight, held_out, scaled_X, scaled_y, samples, smoothed, gap)
 
-    if not candidates or not changed:
-        # A trajectory without noise in its inputs may still have noise in its outputs.
-        return standardised(X, smooth_y if candidates else y, False)
-    if smoothing == "auto" and not _smoothing_helps(
-        standardised(smooth_X, y, True), standardised(X, y, False), refit
-    ):
-        return standardised(X, y, False)
-    return standardised(smooth_X, smooth_y, True)
+    if not candidates:
+        return [standardised(X, y, False)]
+    if not changed:  # a trajectory without noise in its inputs may still have noise in its outputs
+        return [standardised(X, smooth_y, False)]
+    if smoothing == "on":
+        return [standardised(smooth_X, smooth_y, True)]
+    return [standardised(smooth_X, smooth_y, True), standardised(X, y, False)]
 
 
-def _smoothing_helps(smoothed: Prepared, raw: Prepared, refit: Refit) -> bool:
-    """Return whether all inputs, smoothed, predict the held-out outputs better than they do as measured."""
-    everything = np.ones(raw.X.shape[1], bool)
+def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, groups: np.ndarray, refit: Refit) -> bool:
+    """Return whether a support predicts the held-out outputs, as measured, better from the first's inputs."""
 
-    def errors(data: Prepared) -> FloatArray:
-        tries = [
-            SupportSearch(
-                data.samples, np.arange(everything.size), data.held_out, replace(refit, ridge=ridge)
-            ).refits([everything])[0]
-            for ridge in RIDGES[-2:]
-        ]
-        return min((c.errors for c in tries), key=data.held_out.mean)
+    def error(data: Prepared) -> float:
+        samples = replace(data.samples, Y=first.outputs.apply(data.y).astype(np.float32))
+        search = SupportSearch(samples, labels, data.held_out, refit)
+        return search.mean(search.refits([groups], n_starts=2)[0])
 
-    return raw.held_out.mean(errors(smoothed)) < raw.held_out.mean(errors(raw))
+    return bool(groups.any()) and error(first) < error(second)
 
 
 def _splits(

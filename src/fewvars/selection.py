@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -102,9 +103,7 @@ class SupportSearch:
         """Return the inputs of a support."""
         return np.flatnonzero(mask[self.labels])
 
-    def refits(
-        self, masks: Sequence[np.ndarray], start: Candidate | None = None, n_starts: int = 1
-    ) -> list[Candidate]:
+    def refits(self, masks: Sequence[np.ndarray], start: Candidate | None = None, n_starts: int = 1) -> list[Candidate]:
         """Refit each mask: from scratch, taking the best of `n_starts`, or warm from a similar candidate."""
         if not masks:
             return []
@@ -118,14 +117,15 @@ class SupportSearch:
     def _refit(self, mask: np.ndarray, start: Candidate | None, n_starts: int) -> Candidate:
         chosen = self.columns(mask)
         samples = self.samples.columns(chosen)
-        thetas, squared = [], []
+        thetas: list[FloatArray] = []
+        squared = []
         for split, (train, test) in enumerate(self.held_out.splits):
             rows = samples.rows(train)
             if chosen.size == 0:
-                theta = np.empty(0)
+                theta: FloatArray = np.empty(0)
             elif start is None or not start.mask.any():
                 fits = [replace(self.refit, seed=self.refit.seed + k).fit(rows) for k in range(n_starts)]
-                theta = min(fits, key=lambda found: self.refit.objective(rows, found))  # noqa: B023
+                theta = min(fits, key=lambda found: self.refit.objective(rows, found))
             else:
                 theta = self.refit.fit(rows, self._carried(start, split, chosen))
             thetas.append(theta)
@@ -236,7 +236,7 @@ class SupportSearch:
         return scores
 
 
-def switched(mask: np.ndarray, group: int) -> np.ndarray:
+def switched(mask: np.ndarray, group: int | np.integer[Any]) -> np.ndarray:
     """Return the mask with one group added or left out."""
     other = mask.copy()
     other[group] = ~other[group]

@@ -142,9 +142,7 @@ def _columns(X: ArrayLike) -> FloatArray:
     data = data.reshape(len(data), -1)
     if not np.isfinite(data).all():
         row, column = np.argwhere(~np.isfinite(data))[0]
-        raise ValueError(
-            f"X is not finite in row {row}, column {column} ({data[row, column]}); drop or impute it."
-        )
+        raise ValueError(f"X is not finite in row {row}, column {column} ({data[row, column]}); drop or impute it.")
     return data
 
 
@@ -219,9 +217,7 @@ def _apply(
 def _given_strength(strength: ArrayLike, d: int) -> FloatArray:
     given = np.asarray(strength, dtype=np.float64)
     if given.shape not in ((), (d,)):
-        raise ValueError(
-            f"strength has shape {given.shape}; give one number, or one per column, shape ({d},)."
-        )
+        raise ValueError(f"strength has shape {given.shape}; give one number, or one per column, shape ({d},).")
     if not (np.isfinite(given) & (given >= 0)).all():
         raise ValueError(f"strength={strength!r} is negative or not finite; 0 leaves a column unchanged.")
     return np.broadcast_to(given, (d,)).copy()

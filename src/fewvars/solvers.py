@@ -222,9 +222,7 @@ def adam(
     """Minimise L + ridge by Adam, from `theta` or from parameters drawn with the seed."""
     if theta is None:
         theta = network.initialise(seed, samples.X.dtype)
-    trainer = Trainer(
-        network, theta, samples, batch_size=batch_size, ridge=ridge, first_ridge=first_ridge, seed=seed
-    )
+    trainer = Trainer(network, theta, samples, batch_size=batch_size, ridge=ridge, first_ridge=first_ridge, seed=seed)
     return trainer.fit(trainer.adam(learning_rates(learning_rate, n_updates, schedule), on_chunk))
 
 

@@ -63,9 +63,7 @@ class BlockedSplit(BaseCrossValidator):
         """Return the number of folds; the arguments are ignored."""
         return self.n_splits
 
-    def split(
-        self, X: Any, y: Any = None, groups: ArrayLike | None = None
-    ) -> Iterator[tuple[IntArray, IntArray]]:
+    def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the training rows and the held-out rows of each fold, in increasing order.
 
         Parameters
@@ -142,9 +140,7 @@ def pieces(test: ArrayLike, groups: ArrayLike | None = None) -> IntArray:
         raise ValueError(f"test has shape {held.shape}; it must list distinct row numbers, each once.")
     n = int(held.max(initial=-1)) + 1 if groups is None else len(np.asarray(groups))
     if held.max(initial=-1) >= n:
-        raise ValueError(
-            f"test holds row {held.max()}, but groups has {n} rows; give the label of every row."
-        )
+        raise ValueError(f"test holds row {held.max()}, but groups has {n} rows; give the label of every row.")
     place = np.empty(n, dtype=np.intp)
     start = 0
     for rows in trajectory_rows(groups, n, name="groups"):

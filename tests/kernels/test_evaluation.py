@@ -150,9 +150,7 @@ def test_whole_weights_equal_repeated_rows(name):
     assert_close(value, expected_value, np.float64)
     assert_close(gradient, expected, np.float64)
     assert_close(network.loss(theta, weighted), network.loss(theta, repeated), np.float64)
-    for found, wanted in zip(
-        network.gauss_newton(theta, weighted), network.gauss_newton(theta, repeated), strict=True
-    ):
+    for found, wanted in zip(network.gauss_newton(theta, weighted), network.gauss_newton(theta, repeated), strict=True):
         assert_close(found, wanted, np.float64)
 
 

@@ -16,9 +16,7 @@ from fewvars.network import Network
 
 from .cases import parameters, samples
 
-compiled_only = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="there is no cache without compilation"
-)
+compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no cache without compilation")
 
 
 def _run(code, path, home):
@@ -64,9 +62,7 @@ def test_an_edited_helper_reaches_its_callers(tmp_path):
     (package / "caller.py").write_text(f"{imports}\n\n@jit\ndef call(x):\n    return 10 * helper(x)\n")
     found = []
     for added in (1, 2, 2):
-        (package / "helper.py").write_text(
-            f"from ._jit import jit\n\n\n@jit\ndef helper(x):\n    return x + {added}\n"
-        )
+        (package / "helper.py").write_text(f"from ._jit import jit\n\n\n@jit\ndef helper(x):\n    return x + {added}\n")
         code = "from edited.caller import call; print(call(0), sum(call.stats.cache_hits.values()))"
         found.append(_run(code, tmp_path, tmp_path))
     assert found == ["10 0", "20 0", "20 1"]

@@ -19,9 +19,7 @@ AFTER_TRAINING = {np.float64: 1e-10, np.float32: 2e-4}
 def _pair(network, dtype, *, n=37, batch_size=10, ridge=0.01, first_ridge=0.003, seed=3):
     """Return a trainer and its reference, in the same state."""
     theta, data = parameters(network, dtype), samples(network, n, dtype, weighted=True)
-    trainer = Trainer(
-        network, theta, data, batch_size=batch_size, ridge=ridge, first_ridge=first_ridge, seed=seed
-    )
+    trainer = Trainer(network, theta, data, batch_size=batch_size, ridge=ridge, first_ridge=first_ridge, seed=seed)
     strengths = [first_ridge] + [ridge] * len(network.widths)
     plain = Training(
         reference(network), theta, data.X, data.Y, data.weights,
@@ -72,9 +70,7 @@ def test_prox_of_the_second_layer(name, dtype):
     assert 0 < penalty.support(network.layers(trainer.theta)[1].weights).sum() < width
 
 
-@pytest.mark.parametrize(
-    ("n", "batch_size"), [(1, 1), (9, 1), (13, 8), (16, 8), (13, 100), (600, 290), (601, 600)]
-)
+@pytest.mark.parametrize(("n", "batch_size"), [(1, 1), (9, 1), (13, 8), (16, 8), (13, 100), (600, 290), (601, 600)])
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_any_batch_size(n, batch_size, dtype):
     # The last two have batches of more than one block.

@@ -19,7 +19,11 @@ CODES = {
 # Single precision: x P(x^2) / Q(x^2), minimax in relative error on |x| <= 8.5 (1.2e-8 before rounding),
 # where tanh has reached 1.
 _LIMIT, _HALF, _ONE = np.float32(8.5), np.float32(0.5), np.float32(1.0)
-_P0, _P1, _P2 = np.float32(0.9999999882781312), np.float32(0.13413232458683289), np.float32(3.534008904312768e-3)
+_P0, _P1, _P2 = (
+    np.float32(0.9999999882781312),
+    np.float32(0.13413232458683289),
+    np.float32(3.534008904312768e-3),
+)
 _P3, _P4 = np.float32(2.125071954634285e-5), np.float32(1.4268721176022728e-8)
 _Q1, _Q2 = np.float32(0.467465552319428), np.float32(0.026022685006583966)
 _Q3, _Q4 = np.float32(3.3488341699208074e-4), np.float32(8.14492822737742e-7)

@@ -65,9 +65,7 @@ def loss_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, work, 
     for k in range(blocks):
         low, high = start + k * count // blocks, start + (k + 1) * count // blocks
         target = grad if k == 0 else part
-        total += _block_gradient(
-            theta, sizes, codes, X, Y, weights, order, low, high, factor, work, target
-        )
+        total += _block_gradient(theta, sizes, codes, X, Y, weights, order, low, high, factor, work, target)
         if k > 0:
             for i in range(grad.size):
                 grad[i] += part[i]

@@ -107,9 +107,7 @@ def train(
     W = theta[place : place + sizes[layer] * sizes[layer + 1]].reshape(sizes[layer + 1], sizes[layer])
     for step in range(rates.size):
         start, stop = next_batch(n_batches, order, clock, random)
-        losses[step] = loss_gradient(
-            theta, sizes, codes, X, Y, weights, order, start, stop, work, grad, part
-        )
+        losses[step] = loss_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, work, grad, part)
         if not math.isfinite(losses[step]):
             return step
         add_ridge(theta, sizes, ridge, grad)

@@ -92,9 +92,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         self.fit_intercept = fit_intercept
         self.max_memory = max_memory
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> "SparseDictionaryRegressor":
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "SparseDictionaryRegressor":
         """Fit the dictionary.
 
         Parameters

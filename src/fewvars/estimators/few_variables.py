@@ -13,11 +13,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._progress import Progress
 from .._validation import FloatArray, check_choice, check_real, check_whole
-from ..heads import HeadFit, MeanHead, choose_head
+from ..heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
 from ..network import ACTIVATIONS, Network
 from ..path import Path, dense_to_empty
 from ..penalties import InputGroups, group_labels
-from ..preparation import Prepared, prepare, smooth_inputs
+from ..preparation import Prepared, predicts_better, prepare, smooth_inputs
 from ..scaling import duplicated_columns
 from ..selection import Candidate, Refit, SupportSearch
 from ..solvers import Outcome, adam
@@ -211,7 +211,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         times = None if t is None else (t if np.ndim(t) == 0 else _rows(t, counted, "t"))
         runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
         with Progress(self.verbose) as progress:
-            data = prepare(
+            data, *measured = prepare(
                 inputs[counted],
                 outputs[counted],
                 weight[counted],
@@ -221,11 +221,15 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
                 cv=self.cv,
                 n_blocks=self.n_blocks,
                 shuffle=self.shuffle,
-                refit=recipe,
+                seed=recipe.seed,
             )
-            self.smoothed_ = data.smoothed
             labels, usable, always = self._groups(data)
             support = self._select(data, labels, usable, always, recipe, progress)
+            if measured and not predicts_better(data, measured[0], labels, support.groups, recipe):
+                data = measured[0]
+                labels, usable, always = self._groups(data)
+                support = self._select(data, labels, usable, always, recipe, progress)
+            self.smoothed_ = data.smoothed
             self._store(data, labels, support)
             self._fit_head(data, recipe.seed, progress)
             if self.n_resamples:
@@ -236,7 +240,14 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         """Check the parameters and return how refits are made."""
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("head", self.head, HEADS)
-        for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size", "max_inputs"):
+        for name in (
+            "max_degree",
+            "first_updates",
+            "path_updates",
+            "refit_updates",
+            "batch_size",
+            "max_inputs",
+        ):
             check_whole(name, getattr(self, name))
         check_whole("max_candidates", self.max_candidates, minimum=2)
         check_whole("n_resamples", self.n_resamples, minimum=0)
@@ -324,7 +335,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         columns = np.flatnonzero(usable[labels])
         train = data.samples.rows(data.held_out.splits[0][0]).columns(columns)
         network = Network(columns.size, recipe.widths, train.Y.shape[1], recipe.activation)
-        options = {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
+        options: dict[str, Any] = {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
         first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
         if first.outcome is Outcome.DIVERGED:
             warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
@@ -383,6 +394,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
 
     def _fit_head(self, data: Prepared, seed: int, progress: Progress) -> None:
         progress.stage("head")
+        self._head: Head
         variables = data.X[:, self.support_]
         if not self.support_.any():
             mean = np.average(data.y, axis=0, weights=data.sample_weight)
@@ -460,14 +472,12 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
     def equation_(self) -> str | list[str]:
         """The polynomial as text."""
         check_is_fitted(self, "support_")
-        if self.head_ != "dictionary":
+        if not isinstance(self._head, DictionaryHead):
             raise AttributeError(
                 f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
                 "fit with head='dictionary' to have one."
             )
-        names = np.asarray(self.get_feature_names_out(), dtype=object)
-        polynomial = self._head.polynomial
-        text = polynomial.equation([str(name) for name in names])
+        text = self._head.polynomial.equation([str(name) for name in self.get_feature_names_out()])
         return text[0] if self._single_output and isinstance(text, list) else text
 
     def _shaped(self, predicted: FloatArray) -> FloatArray:
@@ -488,4 +498,3 @@ def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
     if array.shape != chosen.shape:
         raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
     return array[chosen]
-

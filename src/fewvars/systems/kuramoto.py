@@ -45,9 +45,7 @@ class Kuramoto(System):
             raise ValueError("coupling must have a zero diagonal: sin(θ_i - θ_i) is zero anyway.")
 
     @classmethod
-    def random(
-        cls, d: int = 10, *, neighbours: int = 3, strength: float = 0.5, seed: int | None = 0
-    ) -> "Kuramoto":
+    def random(cls, d: int = 10, *, neighbours: int = 3, strength: float = 0.5, seed: int | None = 0) -> "Kuramoto":
         """Draw a system where each oscillator is pulled by `neighbours` others.
 
         Parameters

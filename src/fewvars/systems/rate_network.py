@@ -39,9 +39,7 @@ class RateNetwork(System):
         checked_vector("drive", self.drive, self.d)
 
     @classmethod
-    def random(
-        cls, d: int = 50, *, inputs: int = 5, gain: float = 5.0, seed: int | None = 0
-    ) -> "RateNetwork":
+    def random(cls, d: int = 50, *, inputs: int = 5, gain: float = 5.0, seed: int | None = 0) -> "RateNetwork":
         """Draw a network where each unit listens to `inputs` others.
 
         Parameters
