@@ -163,7 +163,7 @@ def test_new_shapes_compile_nothing(dtype):
         kernels.predict,
         kernels.input_jacobian,
         kernels.full_gradient,
-        kernels.gauss_newton,
+        kernels.parameter_jacobian,
     ]
     network = Network(2, (3,))
     theta, data = parameters(network, dtype), samples(network, 9, dtype)
@@ -449,7 +449,7 @@ def test_a_linear_network_is_ridge_regression():
     np.testing.assert_allclose(layer.biases, peer.intercept_, atol=1e-6)
 
 
-@pytest.mark.parametrize("activation", ["tanh", "softplus"])
+@pytest.mark.parametrize("activation", ["tanh", "sin"])
 def test_damped_steps_descend_to_a_stationary_point(activation):
     network = Network(3, (4, 3), 2, activation)
     data, theta, ridge = samples(network, 60, weighted=True), parameters(network), 1e-3

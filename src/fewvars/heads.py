@@ -126,10 +126,12 @@ class HeadFit:
         fit = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=weight)
         return DictionaryHead(fit.polynomial)
 
-    def degrees(self, n_variables: int, n_samples: int) -> list[int]:
-        """Return the degrees whose library is affordable and has far fewer monomials than samples."""
-        limit = min(self.max_terms, n_samples // 4)
-        return [k for k in range(1, self.max_degree + 1) if monomial_count(n_variables, k) <= limit]
+    def degrees(self, X: FloatArray) -> list[int]:
+        """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
+        limit = min(self.max_terms, len(X) // 4)
+        inputs = Scaling.of(X)
+        extent = np.log10(max(np.abs(X).max(), 1.0 / inputs.scale.min(), 1.0))
+        return [k for k in range(1, self.max_degree + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < 100]
 
 
 def held_out_errors(
@@ -165,7 +167,7 @@ def choose_head(
     -------
     name, head, errors of the best of each kind that was tried
     """
-    degrees = recipe.degrees(X.shape[1], len(X)) if kind != "network" else []
+    degrees = recipe.degrees(X) if kind != "network" else []
     if kind == "dictionary" and not degrees:
         degrees = [1]
     quick = replace(recipe, n_networks=1, max_iterations=recipe.max_iterations // 2)

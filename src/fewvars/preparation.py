@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, check_cv
 
 from ._validation import FloatArray, check_choice, check_whole
 from .held_out import HeldOut
@@ -85,8 +85,9 @@ def prepare(
 
     Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
-    Without `cv`, the last quarter of each of `n_blocks` blocks of consecutive rows is held out, with gaps
-    wider than the smoother's bandwidth; with `shuffle`, a random quarter of the rows.
+    Without `cv` there are four splits: each holds out another quarter of each of `n_blocks` blocks of
+    consecutive rows, the first split the last quarters, with gaps wider than the smoother's bandwidth; with
+    `shuffle`, random quarters of the rows.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     check_whole("n_blocks", n_blocks)
@@ -119,7 +120,7 @@ def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, group
 
     def error(data: Prepared) -> float:
         samples = replace(data.samples, Y=first.outputs.apply(data.y).astype(np.float32))
-        search = SupportSearch(samples, labels, data.held_out, refit)
+        search = SupportSearch(samples, labels, data.held_out.first(), refit)
         return search.mean(search.refits([groups], n_starts=2)[0])
 
     return bool(groups.any()) and error(first) < error(second)
@@ -131,8 +132,6 @@ def _splits(
     if cv is not None:
         return list(check_cv(cv).split(X, y, trajectory))
     if shuffle:
-        order = np.random.default_rng(seed).permutation(len(X))
-        held = order[: max(1, len(X) // 4)]
-        return [(np.sort(np.setdiff1d(order, held)), np.sort(held))]
+        return list(KFold(4, shuffle=True, random_state=seed).split(X))
     splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
-    return list(splitter.split(X, y, trajectory))[-1:]
+    return list(splitter.split(X, y, trajectory))[::-1]

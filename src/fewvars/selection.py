@@ -154,15 +154,20 @@ class SupportSearch:
         candidates = self.refits(sorted(masks, key=np.count_nonzero))
         return candidates[self.held_out.smallest_not_worse([c.errors for c in candidates])], candidates
 
+    def on_first_split(self) -> "SupportSearch":
+        """Return the search that compares on the first split alone: a quick look."""
+        return replace(self, held_out=self.held_out.first())
+
     def tuned(self, mask: np.ndarray, n_starts: int = 3) -> tuple["SupportSearch", Candidate]:
-        """Return the search with the ridge that suits this support best, and its candidate.
+        """Return the search with the ridge that suits this support best on the first split, and its candidate.
 
         A refit that is too stiff, or stuck in a poor minimum, hides weak variables behind its own error.
         """
         searches = [replace(self, refit=replace(self.refit, ridge=ridge)) for ridge in RIDGES]
-        found = [search.refits([mask], n_starts=n_starts)[0] for search in searches]
-        best = min(range(len(found)), key=lambda k: self.mean(found[k]))
-        return searches[best], found[best]
+        looks = [search.on_first_split() for search in searches]
+        errors = [look.mean(look.refits([mask], n_starts=2)[0]) for look in looks]
+        best = searches[int(np.argmin(errors))]
+        return best, best.refits([mask], n_starts=n_starts)[0]
 
     def leave_one_out(self, base: Candidate) -> tuple[Candidate, dict[int, Candidate]]:
         """Go on from the base with all of its groups, and without each of them in turn."""
@@ -172,7 +177,7 @@ class SupportSearch:
 
     def prune(self, base: Candidate, always: np.ndarray) -> Candidate:
         """Drop, one by one, the group that is missed least, while leaving it out is within a standard error."""
-        while base.mask.any():
+        while (base.mask & ~always).any():
             same, without = self.leave_one_out(base)
             idle = [
                 candidate
@@ -180,7 +185,7 @@ class SupportSearch:
                 if not always[group] and self.held_out.not_worse(candidate.errors, same.errors)
             ]
             if not idle:
-                return same
+                return base
             base = min(idle, key=self.mean)
         return base
 

@@ -24,7 +24,8 @@ class Support:
         Rise of the held-out mean squared error when a group is left out, and its standard error over the
         pieces, in units of the variance of y; zero for groups not chosen.
     sizes, errors, errors_se : (candidates,)
-        Number of groups, held-out error and its standard error over the pieces, of the supports tried.
+        Number of groups, held-out error and its standard error over the pieces, of the supports tried, on the
+        first split, whose held-out rows the path has not seen.
     held_out_error : float
         Of the chosen support. It chose the support, so it is not a test error.
     """
@@ -75,12 +76,13 @@ def choose_support(
     tried = sorted({int(sizes[np.abs(sizes - w).argmin()]) for w in wanted})
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
-    chosen, candidates = search.among_nested([by_size[k] for k in tried])
+    look = search.on_first_split()
+    chosen, candidates = look.among_nested([by_size[k] for k in tried])
     below = max((k for k in tried if k < chosen.mask.sum()), default=0)
     between = [k for k in sizes if below < k < chosen.mask.sum()]
     if between and n_groups is None:
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
-        chosen, candidates = search.among_nested([by_size[int(k)] for k in sorted({*tried, *few})])
+        chosen, candidates = look.among_nested([by_size[int(k)] for k in sorted({*tried, *few})])
     refit = search.refit
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
@@ -110,8 +112,8 @@ def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candi
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
     for group, candidate in without.items():
         rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
-    zero = np.zeros_like(same.errors)
-    measured = [search.held_out.excess(c.errors, zero) for c in candidates]
+    first = search.held_out.first()
+    measured = [first.excess(c.errors, np.zeros_like(c.errors)) for c in candidates]
     return Support(
         groups=base.mask,
         candidates=tuple(candidates),

@@ -56,11 +56,12 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
         Labels of inputs, or lists of their numbers: the inputs of a group enter or leave together.
     cv : splitter, int or list of (train, test), optional
-        In place of the held-out blocks. The path sees the training rows of the first split.
+        In place of the held-out blocks. The path sees the training rows of the first split, which also compares
+        the supports along it; all splits decide on what is added back or dropped.
     n_blocks : int, default=20
-        Blocks of consecutive rows; the last quarter of each is held out. Fewer if there are few rows.
+        Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool, default=False
-        Hold out a random quarter of the rows instead: for data sorted by something else than time.
+        Hold out random quarters of the rows instead: for data sorted by something else than time.
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path, and of each refit.
     path_factor : float, default=1.15
@@ -402,10 +403,10 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
             return
         recipe = HeadFit(activation=self.activation, max_degree=self.max_degree, seed=seed)
         name, self._head, errors = choose_head(
-            self.head, recipe, variables, data.y, data.sample_weight, data.held_out, data.gap
+            self.head, recipe, variables, data.y, data.sample_weight, data.held_out.first(), data.gap
         )
         self.head_ = name
-        self.head_errors_ = {kind: data.held_out.mean(e) for kind, e in errors.items()}
+        self.head_errors_ = {kind: data.held_out.first().mean(e) for kind, e in errors.items()}
 
     def _frequencies(
         self,
