@@ -1,0 +1,1 @@
+"""Measurements outside the test suite; each module says how to run it."""

@@ -87,7 +87,7 @@ def run(rows_file, jobs, n_jobs):
 
 def lorenz_table(rows):
     lines = [
-        "| target, noise | variant | exact support | asked | relative error | asked | centred error | paper | head | s |",
+        "| target, noise | variant | exact | asked | relative error | asked | centred error | paper | head | s |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for variant in VARIANTS:

@@ -1,14 +1,28 @@
 """The few-variables estimator: the contract, the answer, and what happens with bad input."""
 
-import warnings
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
+from fewvars.lags import LagTransformer
+from fewvars.splits import BlockedSplit
 
 QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
+# Enough to be right on the easy problems below.
+EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 800, "max_candidates": 8}
 
 
 def allowed_failures(estimator):
@@ -20,8 +34,305 @@ def allowed_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
 @parametrize_with_checks(
-    [FewVariablesRegressor(**QUICK, head=head) for head in ("auto", "network")],
+    [FewVariablesRegressor(**QUICK)],
     expected_failed_checks=allowed_failures,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def product_and_line(n=400, d=8, seed=0, noise=0.05):
+    """Return y = x1 x4 + x6 / 2 plus noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X[:, 1] * X[:, 4] + 0.5 * X[:, 6] + noise * rng.standard_normal(n)
+
+
+TRUTH = [1, 4, 6]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = product_and_line()
+    return FewVariablesRegressor(**EASY, random_state=0).fit(X, y), X, y
+
+
+def selected(X, y, *fit_args, options=None, **fit_options):
+    model = FewVariablesRegressor(**{**EASY, "random_state": 0, **(options or {})})
+    return model.fit(X, y, *fit_args, **fit_options).get_support(indices=True).tolist()
+
+
+class TestAnswer:
+    def test_support_and_evidence(self, fitted):
+        model, X, _ = fitted
+        assert model.get_support(indices=True).tolist() == TRUTH
+        assert (model.feature_importances_[TRUTH] > 2 * model.feature_importances_se_[TRUTH]).all()
+        assert not model.feature_importances_[~model.support_].any()
+        assert model.support_sizes_.tolist() == sorted(model.support_sizes_)
+        assert model.support_sizes_[0] == 0
+        assert_allclose(model.support_errors_[0], 1.0, atol=0.35)  # the mean predicts nothing: variance one
+        assert model.held_out_error_ < 0.05
+        assert_array_equal(model.transform(X), X[:, TRUTH])
+
+    def test_dictionary_head_reads_as_an_equation(self, fitted):
+        model, X, y = fitted
+        assert model.head_ == "dictionary"
+        x1, x4, x6 = X[:, TRUTH].T
+        assert_allclose(model.predict(X), x1 * x4 + 0.5 * x6, atol=0.05)
+        assert "x1*x4" in model.equation_
+
+    @pytest.mark.parametrize("head", ["network", "dictionary"])
+    def test_gradient_equals_finite_differences(self, head):
+        X, y = product_and_line(n=200)
+        model = FewVariablesRegressor(**EASY, head=head, random_state=0).fit(X, y)
+        step = 1e-5
+        for j in range(X.shape[1]):
+            ahead, behind = X[:20].copy(), X[:20].copy()
+            ahead[:, j] += step
+            behind[:, j] -= step
+            slope = (model.predict(ahead) - model.predict(behind)) / (2 * step)
+            assert_allclose(model.gradient(X[:20])[:, j], slope, atol=1e-6)
+
+    def test_network_head_has_no_equation(self):
+        rng = np.random.default_rng(1)
+        X = rng.uniform(-2, 2, (400, 4))
+        model = FewVariablesRegressor(**EASY, head="network", random_state=0).fit(X, np.abs(np.sin(3 * X[:, 2])))
+        assert model.head_ == "network"
+        with pytest.raises(AttributeError, match="head='dictionary'"):
+            _ = model.equation_
+        assert not hasattr(model, "equation_")
+
+    def test_noise_selects_nothing_warns_and_predicts_the_mean(self):
+        rng = np.random.default_rng(3)
+        X, y = rng.standard_normal((300, 6)), rng.standard_normal(300) + 5
+        with pytest.warns(UserWarning, match="nothing was selected"):
+            model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y)
+        assert not model.support_.any()
+        assert model.head_ == "mean"
+        assert_allclose(model.predict(X), y.mean())
+        assert not model.gradient(X).any()
+
+    def test_even_function_that_the_path_may_lose(self):
+        rng = np.random.default_rng(4)
+        X = rng.standard_normal((500, 8))
+        assert selected(X, X[:, 0] + np.cos(2 * X[:, 5])) == [0, 5]
+
+    def test_outputs_share_a_support(self):
+        X, y = product_and_line()
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, np.column_stack([y, X[:, 0] ** 2]))
+        assert model.get_support(indices=True).tolist() == [0, *TRUTH]
+        assert model.predict(X).shape == (400, 2)
+        assert model.gradient(X).shape == (400, 2, 8)
+        assert len(model.equation_) == 2
+
+    def test_trajectory_is_smoothed_and_iid_rows_are_not(self):
+        rng = np.random.default_rng(5)
+        t = np.arange(800) * 0.05
+        clean = np.column_stack([np.sin((1 + 0.37 * j) * t + j) for j in range(6)])
+        X = clean + 0.15 * rng.standard_normal(clean.shape)
+        y = clean[:, 1] * clean[:, 3] + 0.02 * rng.standard_normal(800)
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=t)
+        assert model.smoothed_
+        assert model.get_support(indices=True).tolist() == [1, 3]
+        assert_allclose(model.predict(X, t=t), clean[:, 1] * clean[:, 3], atol=0.25)
+        X, y = product_and_line()
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=np.arange(400))
+        assert not model.smoothed_
+        assert model.get_support(indices=True).tolist() == TRUTH
+
+
+class TestOptions:
+    def test_groups_enter_and_leave_together(self):
+        X, y = product_and_line()
+        assert selected(X, y, options={"feature_groups": [[0, 1], [2, 3], [4, 5], [6, 7]]}) == [0, 1, 4, 5, 6, 7]
+        assert selected(X, y, options={"feature_groups": list("aabbccdd")}) == [0, 1, 4, 5, 6, 7]
+
+    def test_lags_fit_the_groups(self):
+        rng = np.random.default_rng(6)
+        X = rng.standard_normal((400, 4))
+        lags = LagTransformer(2).fit(X)
+        Z = lags.transform(X)
+        rows = lags.complete_rows(400)
+        y = np.roll(X[:, 2], 2) + X[:, 2]
+        chosen = selected(Z[rows], y[rows], options={"feature_groups": lags.feature_groups_})
+        assert set(lags.feature_groups_[chosen]) == {2}
+
+    @pytest.mark.parametrize("number", [0, 1, 2, 5])
+    def test_number_of_variables(self, number):
+        X, y = product_and_line()
+        chosen = selected(X, y, options={"n_variables": number})
+        assert len(chosen) == number
+        if number >= 3:
+            assert set(TRUTH) <= set(chosen)
+
+    def test_names_that_are_always_kept(self):
+        X, y = product_and_line()
+        frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(8)])
+        assert selected(frame, y, options={"always_keep": ["v7"]}) == [*TRUTH, 7]
+
+    def test_predictions_at_other_sizes(self, fitted):
+        model, X, y = fitted
+        errors = [np.mean((model.predict_at_size(X, k) - y) ** 2) for k in model.support_sizes_]
+        assert errors[3] < 0.3 * errors[1] < 0.3 * errors[0] * 1.2
+        with pytest.raises(ValueError, match=r"size=99: choose one of 0, 1"):
+            model.predict_at_size(X, 99)
+
+    def test_selection_frequencies(self):
+        X, y = product_and_line(n=240)
+        model = FewVariablesRegressor(**EASY, n_resamples=2, random_state=0).fit(X, y)
+        assert_array_equal(model.selection_frequencies_[TRUTH], 1.0)
+
+    @pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), BlockedSplit(3), 3], ids=str)
+    def test_other_splits(self, cv):
+        assert selected(*product_and_line(), options={"cv": cv}) == TRUTH
+
+    def test_shuffle_for_sorted_rows(self):
+        X, y = product_and_line()
+        order = np.argsort(y)
+        assert selected(X[order], y[order], options={"shuffle": True}) == TRUTH
+
+    def test_screening_of_many_inputs(self):
+        rng = np.random.default_rng(7)
+        X = rng.standard_normal((300, 60))
+        assert selected(X, X[:, 3] + X[:, 50] ** 2, options={"max_inputs": 10}) == [3, 50]
+
+    def test_zero_weight_is_no_row(self):
+        X, y = product_and_line(n=200)
+        spoiled = np.vstack([X, X]), np.concatenate([y, 100 * np.ones(200)])
+        weight = np.concatenate([np.ones(200), np.zeros(200)])
+        one = FewVariablesRegressor(**EASY, random_state=0).fit(X, y)
+        two = FewVariablesRegressor(**EASY, random_state=0).fit(*spoiled, sample_weight=weight)
+        assert_array_equal(one.predict(X), two.predict(X))
+
+
+class TestContract:
+    def test_same_result_whatever_the_number_of_threads(self, fitted):
+        model, X, y = fitted
+        again = clone(model).set_params(n_jobs=2).fit(X, y)
+        assert_array_equal(again.predict(X), model.predict(X))
+        assert_array_equal(again.feature_importances_, model.feature_importances_)
+        assert_array_equal(again.path_.norms, model.path_.norms)
+
+    def test_frames_and_output_names(self):
+        X, y = product_and_line(n=200)
+        for frame in (pd.DataFrame, pl.DataFrame):
+            data = frame({f"col {j}": X[:, j] for j in range(8)})
+            model = FewVariablesRegressor(**EASY, random_state=0).set_output(transform="pandas").fit(data, y)
+            assert list(model.transform(data).columns) == [f"col {j}" for j in TRUTH]
+            assert "`col 1`*`col 4`" in model.equation_
+
+    def test_metadata_routing_of_t(self):
+        X, y = product_and_line(n=200)
+        with sklearn.config_context(enable_metadata_routing=True):
+            model = FewVariablesRegressor(**QUICK, random_state=0).set_fit_request(t=True)
+            pipe = make_pipeline(StandardScaler(), model).fit(X, y, t=np.arange(200.0))
+            with pytest.raises(ValueError, match="t has shape"):
+                pipe.fit(X, y, t=np.arange(3.0))
+
+    def test_grid_search(self):
+        X, y = product_and_line(n=200)
+        search = GridSearchCV(
+            FewVariablesRegressor(**QUICK, random_state=0), {"n_variables": [1, 3]}, cv=BlockedSplit(2)
+        )
+        assert search.fit(X, y).best_params_ == {"n_variables": 3}
+
+    def test_progress_on_stderr(self, capfd):
+        X, y = product_and_line(n=100)
+        FewVariablesRegressor(**QUICK, random_state=0, verbose=1).fit(X, y)
+        out, err = capfd.readouterr()
+        assert not out
+        assert "path" in err
+
+    def test_interrupt_keeps_the_path(self):
+        script = """
+            import numpy as np, sys, threading, os, signal, time
+            from fewvars import FewVariablesRegressor
+            X = np.random.default_rng(0).standard_normal((400, 8))
+            model = FewVariablesRegressor(path_factor=1.001, random_state=0)
+            def stop():
+                while len(getattr(model, "path_", None).strengths if hasattr(model, "path_") else []) < 3:
+                    time.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGINT)
+            threading.Thread(target=stop, daemon=True).start()
+            try:
+                model.fit(X, X[:, 1] * X[:, 2])
+            except KeyboardInterrupt:
+                print(len(model.path_.strengths) >= 3, hasattr(model, "support_"))
+        """
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120
+        )
+        assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"head": "tree"}, "head='tree': choose one of 'auto'"),
+            ({"smoothing": True}, "smoothing=True: choose one of"),
+            ({"activation": "step"}, "activation='step'"),
+            ({"n_variables": 9}, "n_variables=9: there are only 8"),
+            ({"n_variables": -1}, "n_variables=-1"),
+            ({"always_keep": ["z"]}, "always_keep='z'"),
+            ({"always_keep": [8]}, "always_keep=8"),
+            ({"feature_groups": [[0, 1], [1, 2]]}, "groups overlap: input 1"),
+            ({"feature_groups": [0, 1]}, "groups has 2 labels"),
+            ({"path_factor": 1.0}, "path_factor=1.0"),
+            ({"hidden_layers": ()}, "hidden_layers"),
+            ({"learning_rate": 0}, "learning_rate=0"),
+            ({"batch_size": 0}, "batch_size=0"),
+        ],
+    )
+    def test_parameters(self, options, message):
+        X, y = product_and_line(n=60)
+        with pytest.raises(ValueError, match=message):
+            FewVariablesRegressor(**{**QUICK, **options}).fit(X, y)
+
+    @pytest.mark.parametrize(
+        ("times", "message"),
+        [
+            (np.r_[0, 2, 1, np.arange(3, 60)], "t does not increase at row 2"),
+            (np.arange(10.0), "t has shape"),
+            (np.r_[np.nan, np.arange(59)], "t is not finite in row 0"),
+        ],
+    )
+    def test_times(self, times, message):
+        X, y = product_and_line(n=60)
+        with pytest.raises(ValueError, match=message):
+            FewVariablesRegressor(**QUICK).fit(X, y, t=times)
+
+    def test_constant_duplicated_and_huge_columns(self):
+        X, y = product_and_line(noise=0.0)
+        X[:, 0] = 7.0
+        X[:, 7] = 3 - 2 * X[:, 4]
+        assert selected(X, y) == TRUTH
+        X[:, 2] = X[:, 4]
+        assert selected(X, y) == [1, 2, 6]  # of equal columns, the first
+        X, y = product_and_line(noise=0.0)
+        X[:, 4] *= 1e150
+        X[:, 1] *= 1e-150
+        assert selected(X, y) == TRUTH
+
+    @pytest.mark.filterwarnings("ignore:No input predicts")
+    @pytest.mark.parametrize(("n", "d"), [(10, 8), (30, 40), (200, 1)])
+    def test_small_shapes(self, n, d):
+        rng = np.random.default_rng(8)
+        X = rng.standard_normal((n, d))
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, 3 * X[:, 0])
+        assert model.support_.sum() <= 2
+        assert np.isfinite(model.predict(X)).all()
+        if n >= 30:
+            assert model.support_[0]
+
+    @pytest.mark.filterwarnings("ignore:No input predicts")
+    def test_constant_output(self):
+        X, _ = product_and_line(n=60)
+        model = FewVariablesRegressor(**QUICK).fit(X, np.full(60, 3.5))
+        assert not model.support_.any()
+        assert_allclose(model.predict(X), 3.5)
+
+    def test_too_few_rows(self):
+        X, y = product_and_line(n=5)
+        with pytest.raises(ValueError, match="minimum of 8"):
+            FewVariablesRegressor(**QUICK).fit(X, y)

@@ -85,9 +85,9 @@ def prepare(
 
     Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
-    Without `cv` there are four splits: each holds out another quarter of each of `n_blocks` blocks of
-    consecutive rows, the first split the last quarters, with gaps wider than the smoother's bandwidth; with
-    `shuffle`, random quarters of the rows.
+    Without `cv` there are two splits: the first holds out the last quarter, the second the third quarter, of
+    each of `n_blocks` blocks of consecutive rows, with gaps wider than the smoother's bandwidth; with `shuffle`,
+    random quarters of the rows.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     check_whole("n_blocks", n_blocks)
@@ -96,10 +96,10 @@ def prepare(
     changed = not np.array_equal(smooth_X, X)
     smooth_y, y_gap = smooth_inputs(y, t, trajectory) if candidates else (y, 0)
     gap = max(gap, y_gap)
-    splits = _splits(X, y, trajectory, cv, n_blocks, gap, shuffle, seed)
-    held_out = HeldOut.of(splits, sample_weight, trajectory)
 
-    def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool) -> Prepared:
+    def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool, gap: int) -> Prepared:
+        splits = _splits(X, y, trajectory, cv, n_blocks, gap, shuffle, seed)
+        held_out = HeldOut.of(splits, sample_weight, trajectory)
         scaled_X, scaled_y = Scaling.of(inputs, sample_weight), Scaling.of(outputs, sample_weight)
         total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
         scaled_y = replace(scaled_y, scale=scaled_y.scale * total)
@@ -107,12 +107,12 @@ def prepare(
         return Prepared(inputs, y, sample_weight, held_out, scaled_X, scaled_y, samples, smoothed, gap)
 
     if not candidates:
-        return [standardised(X, y, False)]
+        return [standardised(X, y, False, 0)]
     if not changed:  # a trajectory without noise in its inputs may still have noise in its outputs
-        return [standardised(X, smooth_y, False)]
+        return [standardised(X, smooth_y, False, gap)]
     if smoothing == "on":
-        return [standardised(smooth_X, smooth_y, True)]
-    return [standardised(smooth_X, smooth_y, True), standardised(X, y, False)]
+        return [standardised(smooth_X, smooth_y, True, gap)]
+    return [standardised(smooth_X, smooth_y, True, gap), standardised(X, y, False, 0)]
 
 
 def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, groups: np.ndarray, refit: Refit) -> bool:
@@ -120,8 +120,8 @@ def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, group
 
     def error(data: Prepared) -> float:
         samples = replace(data.samples, Y=first.outputs.apply(data.y).astype(np.float32))
-        search = SupportSearch(samples, labels, data.held_out.first(), refit)
-        return search.mean(search.refits([groups], n_starts=2)[0])
+        search = SupportSearch(samples, labels, first.held_out.first(), refit)
+        return search.error(search.refits([groups], n_starts=2)[0])
 
     return bool(groups.any()) and error(first) < error(second)
 
@@ -132,6 +132,6 @@ def _splits(
     if cv is not None:
         return list(check_cv(cv).split(X, y, trajectory))
     if shuffle:
-        return list(KFold(4, shuffle=True, random_state=seed).split(X))
+        return list(KFold(4, shuffle=True, random_state=seed).split(X))[:2]
     splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
-    return list(splitter.split(X, y, trajectory))[::-1]
+    return list(splitter.split(X, y, trajectory))[:-3:-1]

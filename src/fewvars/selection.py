@@ -145,9 +145,9 @@ class SupportSearch:
         fresh[:, here] = kept[:, there]
         return np.concatenate([fresh.ravel(), start.thetas[split][kept.size :]])
 
-    def mean(self, candidate: Candidate) -> float:
-        """Return the mean held-out error."""
-        return self.held_out.mean(candidate.errors)
+    def error(self, candidate: Candidate) -> float:
+        """Return the typical held-out error, by which candidates are ranked."""
+        return self.held_out.typical(candidate.errors)
 
     def among_nested(self, masks: Sequence[np.ndarray]) -> tuple[Candidate, list[Candidate]]:
         """Return the smallest mask that is not worse than the best, and all the candidates, by size."""
@@ -165,7 +165,7 @@ class SupportSearch:
         """
         searches = [replace(self, refit=replace(self.refit, ridge=ridge)) for ridge in RIDGES]
         looks = [search.on_first_split() for search in searches]
-        errors = [look.mean(look.refits([mask], n_starts=2)[0]) for look in looks]
+        errors = [look.error(look.refits([mask], n_starts=2)[0]) for look in looks]
         best = searches[int(np.argmin(errors))]
         return best, best.refits([mask], n_starts=n_starts)[0]
 
@@ -186,7 +186,7 @@ class SupportSearch:
             ]
             if not idle:
                 return base
-            base = min(idle, key=self.mean)
+            base = min(idle, key=self.error)
         return base
 
     def suspects(self, base: Candidate, usable: np.ndarray, n_most: int = 4) -> np.ndarray:
@@ -204,13 +204,21 @@ class SupportSearch:
             grown = [switched(base.mask, g) for g in self.suspects(base, usable)]
             same, *more = self.refits([base.mask, *grown], start=base)
             found = [(self, candidate) for candidate in more] + [self.tuned(grown[0], n_starts=2)]
-            better = [pair for pair in found if self.held_out.better(pair[1].errors, same.errors)]
+            better = [pair for pair in found if self._helps(pair[1], same)]
             if not better:
                 return self, base
-            search, base = min(better, key=lambda pair: self.mean(pair[1]))
+            search, base = min(better, key=lambda pair: self.error(pair[1]))
             if search is not self:
                 return search.add_back(base, usable)
         return self, base
+
+    def _helps(self, candidate: Candidate, base: Candidate) -> bool:
+        """Return whether a candidate is better on all splits, and on the first, whose rows raised no suspicion."""
+        first = self.held_out.first()
+        count = first.weights.size
+        return self.held_out.better(candidate.errors, base.errors) and not first.not_worse(
+            base.errors[:count], candidate.errors[:count]
+        )
 
     def suspicion(self, base: Candidate, groups: np.ndarray, max_rows: int = 4000) -> FloatArray:
         """Return how much of the training residual each of the groups (a mask) could explain; -1 elsewhere.

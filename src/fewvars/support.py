@@ -100,7 +100,7 @@ def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable:
         for g in search.suspects(base, usable):
             grown = search.refits([switched(base.mask, g)], start=base)[0]
             _, without = search.leave_one_out(grown)
-            best = min([best, *(c for h, c in without.items() if not always[h])], key=search.mean)
+            best = min([best, *(c for h, c in without.items() if not always[h])], key=search.error)
         if best is base or not search.held_out.better(best.errors, base.errors):
             return base
         base = best
@@ -123,5 +123,5 @@ def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candi
         sizes=np.array([int(c.mask.sum()) for c in candidates]),
         errors=np.array([mean for mean, _ in measured]),
         errors_se=np.array([se for _, se in measured]),
-        held_out_error=search.mean(same),
+        held_out_error=search.held_out.mean(same.errors),
     )

@@ -1,0 +1,151 @@
+"""Readings of the paper's Algorithm 1 compared on development data, and what the chosen one reaches.
+
+Run with `python -m benchmarks.literal readings` or `python -m benchmarks.literal experiments`; each prints a
+table in Markdown (ten minutes or so on one core).
+
+Development data are none of the paper's: other initial conditions (8 plus standard normal noise), other
+equations than its 10th and 25th, noise seeds from 100 on. Their early maxima, which the noise is scaled by,
+are larger than on the paper's trajectory; so the noise has the absolute size that it has there.
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fewvars.datasets import Dataset, lorenz96_dataset
+from fewvars.estimators.networks import GroupLassoRegressor, NeuralRegressor
+from fewvars.metrics import centred_error, relative_error, sensitivity, specificity
+from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
+from fewvars.targets import Target, lorenz_equation, paper_setting
+
+EQUATIONS = (3, 7, 14, 19, 31, 36, 2, 29, 17, 38, 12, 33)
+FROZEN = Configuration()
+
+READINGS = {
+    "frozen": {},
+    "first stage: 5 epochs": {"n_first": 400},
+    "first stage: 10 epochs": {"n_first": 800},
+    "first stage: 40 epochs": {"n_first": 3200},
+    "first stage: 100 epochs": {"n_first": 8000},
+    "first stage: 1000 epochs": {"n_first": 80000},
+    "first layer begins at Glorot's size": {"first_layer_scale": 1.0},
+    "first layer begins at 0.3 of it": {"first_layer_scale": 0.3},
+    "first layer begins at 0.1 of it": {"first_layer_scale": 0.1},
+    "first layer begins at 0.01 of it": {"first_layer_scale": 0.01},
+    "uniform by fan-in, biases too": {"initialisation": "fan_in", "first_layer_scale": 1.0},
+    "grid from 0.05": {"first_strength": 0.05},
+    "grid from 0.2": {"first_strength": 0.2},
+    "grid from 1": {"first_strength": 1.0},
+    "cold start at every lambda": {"start": "cold"},
+    "second stage: batches of 50": {"second_batch_size": 50},
+    "second stage: batches of 100": {"second_batch_size": 100},
+    "second stage: batches of 400": {"second_batch_size": 400},
+    "second stage: all samples, 100 updates": {"second_batch_size": 8000, "n_second": 100},
+    "second stage: 800 updates": {"n_second": 800},
+    "second stage: 1600 updates": {"n_second": 1600},
+    "second stage: 6400 updates": {"n_second": 6400},
+    "BIC: n log L, inputs": {"degrees_of_freedom": "inputs"},
+    "BIC: n L, parameters": {"likelihood": "unit"},
+    "BIC: n L, inputs": {"likelihood": "unit", "degrees_of_freedom": "inputs"},
+}
+
+
+def development(k: int, target: Target, paper_target: Target, noise_x: float, noise_y: float) -> Dataset:
+    """Return development set k, with noise of the absolute size that it has on the paper's trajectory."""
+    x0 = 8.0 + np.random.default_rng(1000 + k).standard_normal(target.support.size)
+    paper, clean = lorenz96_dataset(paper_target), lorenz96_dataset(target, x0=x0)
+    return lorenz96_dataset(
+        target,
+        x0=x0,
+        seed=100 + k,
+        noise_x=noise_x * paper.M_x / clean.M_x,
+        noise_y=noise_y * paper.M_y / clean.M_y,
+    )
+
+
+def equation(noise: float, sets: Iterable[int]) -> Iterator[Dataset]:
+    """Yield development sets with a Lorenz equation for a target."""
+    for k in sets:
+        yield development(k, lorenz_equation(EQUATIONS[k]), lorenz_equation(25), noise, noise)
+
+
+def setting(number: int, noise_x: float, noise_y: float, sets: Iterable[int]) -> Iterator[Dataset]:
+    """Yield development sets with one of the paper's functions that are not polynomials for a target."""
+    for k in sets:
+        yield development(k, paper_setting(number), paper_setting(number), noise_x, noise_y)
+
+
+def figures(model, datasets: Iterable[Dataset]) -> np.ndarray:
+    """Return sensitivity, specificity, relative and centred test error, each (sets,)."""
+    rows = []
+    for data in datasets:
+        model.set_params(random_state=len(rows)).fit(data.X_train, data.y_train)
+        predicted = model.predict(data.X_test)
+        rows.append(
+            (
+                sensitivity(data.support, model.support_),
+                specificity(data.support, model.support_),
+                relative_error(data.y_test, predicted),
+                centred_error(data.y_test, predicted),
+            )
+        )
+    return np.array(rows).T
+
+
+def show(name: str, values: np.ndarray, paper: str = "") -> None:
+    mean = values.mean(axis=1)
+    cells = (f"{mean[0]:.2f}", f"{mean[1]:.3f}", f"{values[1].min():.2f}", f"{mean[2]:.2g}", f"{mean[3]:.2g}")
+    print("| " + " | ".join((name, *cells, paper)).rstrip() + (" |" if paper else "|"), flush=True)
+
+
+def header(*columns: str) -> None:
+    print("| " + " | ".join(columns) + " |")
+    print("|---" * len(columns) + "|", flush=True)
+
+
+COLUMNS = ("sensitivity", "specificity", "its minimum", "relative error", "centred error")
+
+
+def readings(sets: range) -> None:
+    header("reading", *(f"{column}, noise {noise}" for noise in (0.02, 0.05) for column in COLUMNS[:2] + COLUMNS[3:4]))
+    for name, changes in READINGS.items():
+        model = AdaptiveGroupLassoRegressor(configuration=replace(FROZEN, **changes))
+        cells = []
+        for noise in (0.02, 0.05):
+            mean = figures(model, equation(noise, sets)).mean(axis=1)
+            cells += [f"{mean[0]:.2f}", f"{mean[1]:.3f}", f"{mean[2]:.3f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def experiments(sets: range) -> None:
+    header("experiment", *COLUMNS, "paper: sensitivity, specificity, relative error")
+    adaptive, at_zero = AdaptiveGroupLassoRegressor(), replace(FROZEN, bias_at_mean=False)
+    for H, paper in ((10, "1, 0.807, 0.051"), (40, "1, 0.87, 0.067"), (80, "1, 0.79, 0.079")):
+        model = AdaptiveGroupLassoRegressor(configuration=replace(FROZEN, width=H))
+        show(f"equation, noise 0.02, H = {H}", figures(model, equation(0.02, sets)), paper)
+    for noise, paper in ((0.0, "1, -, 0.061"), (0.02, "1, 0.927, 0.062"), (0.04, "1, -, 0.22"), (0.05, "1, -, -")):
+        show(f"equation, noise {noise}, H = 20", figures(adaptive, equation(noise, sets)), paper)
+        for name, model in (("group lasso", GroupLassoRegressor()), ("plain network", NeuralRegressor())):
+            known = {"group lasso": "0.28", "plain network": "0.33"}[name] if noise == 0 else "-"
+            show(f"{name}, noise {noise}", figures(model, equation(noise, sets)), f"1, 0, {known}")
+    for number, x, y, paper in (
+        (1, 0.0, 0.02, "1, 0.889, 0.141"),
+        (2, 0.02, 0.0, "0.915, 0.9997, 0.0009"),
+        (3, 0.02, 0.02, "1, 0.927, 0.146"),
+    ):
+        show(f"setting {number}", figures(adaptive, setting(number, x, y, sets)), paper)
+    model = AdaptiveGroupLassoRegressor(configuration=at_zero)
+    show("setting 2, output bias begins at 0", figures(model, setting(2, 0.02, 0.0, sets)), "-")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=("readings", "experiments"))
+    parser.add_argument("--first", type=int, help="first development set (0 for readings, 6 for experiments)")
+    parser.add_argument("--sets", type=int, default=6, help="number of development sets")
+    arguments = parser.parse_args()
+    first = {"readings": 0, "experiments": 6}[arguments.table] if arguments.first is None else arguments.first
+    chosen = range(first, first + arguments.sets)
+    {"readings": readings, "experiments": experiments}[arguments.table](chosen)
