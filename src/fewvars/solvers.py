@@ -385,10 +385,13 @@ def levenberg_marquardt(
 
     The step solves (2/n J^T J + 2 ridge + mu) step = -gradient (Marquardt, 1963); mu falls after a step that
     lowers the objective and grows after one that would not. It ends when ten iterations together lower the
-    objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters.
+    objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters; they
+    are done in single precision, the objective and its gradient in double.
     """
     theta = network.initialise(seed) if theta is None else np.asarray(theta, np.float64).copy()
     check_real("ridge", ridge)
+    check_whole("max_iterations", max_iterations, minimum=0)
+    single = Samples(*(array.astype(np.float32) for array in (samples.X, samples.Y, samples.weights)))
     penalised = np.zeros(theta.size)
     for layer in network.layers(penalised):
         layer.weights[:] = 2.0 * ridge
@@ -396,16 +399,14 @@ def levenberg_marquardt(
     def value(theta: FloatArray, loss: float) -> float:
         return loss + 0.5 * float(penalised @ theta**2)
 
-    loss, gradient, matrix = network.gauss_newton(theta, samples)
+    loss, gradient = network.loss_gradient(theta, samples)
     values, damping = [value(theta, loss)], 1e-2
     outcome = Outcome.EXHAUSTED if np.isfinite(values[0]) else Outcome.DIVERGED
     for _ in range(max_iterations if outcome is Outcome.EXHAUSTED else 0):
         slope = gradient + penalised * theta
+        matrix = network.gauss_newton(theta.astype(np.float32), single)[2].astype(np.float64)
         while True:
-            system = matrix + np.diag(penalised + damping)
-            with single_blas_thread():
-                factor = cho_factor(system, overwrite_a=True, check_finite=False)
-                new = theta - cho_solve(factor, slope, check_finite=False)
+            new = theta + _damped_step(matrix, penalised + damping, slope)
             new_value = value(new, network.loss(new, samples))
             if new_value < values[-1]:
                 damping = max(damping / 4.0, 1e-10)
@@ -423,5 +424,15 @@ def levenberg_marquardt(
         if len(values) > 10 and values[-11] - values[-1] < tolerance * values[-11]:
             outcome = Outcome.CONVERGED
             break
-        _, gradient, matrix = network.gauss_newton(theta, samples)
+        _, gradient = network.loss_gradient(theta, samples)
     return Fit(theta, np.array(values[1:]), len(values) - 1, outcome)
+
+
+def _damped_step(matrix: FloatArray, damping: FloatArray, slope: FloatArray) -> FloatArray:
+    """Return -(matrix + diag(damping))^-1 slope; no step at all if rounding has spoilt the matrix."""
+    try:
+        with single_blas_thread():
+            factor = cho_factor(matrix + np.diag(damping), overwrite_a=True, check_finite=False)
+            return -cho_solve(factor, slope, check_finite=False)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(slope)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._progress import Progress
+from .._threads import single_blas_thread
 from .._validation import FloatArray, check_choice, check_real, check_whole
 from ..heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
 from ..network import ACTIVATIONS, Network
@@ -211,7 +212,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
             raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {_FEWEST_ROWS} positive ones.")
         times = None if t is None else (t if np.ndim(t) == 0 else _rows(t, counted, "t"))
         runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
-        with Progress(self.verbose) as progress:
+        with Progress(self.verbose) as progress, single_blas_thread():
             data, *measured = prepare(
                 inputs[counted],
                 outputs[counted],
