@@ -75,7 +75,7 @@ class TestAnswer:
         assert_array_equal(model.transform(X), X[:, TRUTH])
 
     def test_dictionary_head_reads_as_an_equation(self, fitted):
-        model, X, y = fitted
+        model, X, _y = fitted
         assert model.head_ == "dictionary"
         x1, x4, x6 = X[:, TRUTH].T
         assert_allclose(model.predict(X), x1 * x4 + 0.5 * x6, atol=0.05)

@@ -1,0 +1,72 @@
+"""Heads: which one wins, and that they predict and differentiate in the user's units."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from fewvars.heads import HeadFit, MeanHead, choose_head
+from fewvars.held_out import HeldOut
+from fewvars.splits import BlockedSplit
+
+RECIPE = HeadFit(ridges=(1e-6, 1e-4), n_networks=2)
+
+
+def problem(function, n=400, noise=0.02):
+    rng = np.random.default_rng(0)
+    X = 100.0 + 10.0 * rng.standard_normal((n, 2))
+    Z = (X - 100.0) / 10.0
+    y = 1e4 * function(Z) + 1e4 * noise * rng.standard_normal(n)
+    splits = list(BlockedSplit(4, n_blocks=10).split(X))[-1:]
+    return X, y[:, None], np.ones(n), HeldOut.of(splits, np.ones(n))
+
+
+@pytest.mark.parametrize(
+    ("function", "winner"),
+    [(lambda Z: Z[:, 0] * Z[:, 1] ** 2, "dictionary"), (lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1], "network")],
+    ids=["polynomial", "steep"],
+)
+def test_the_better_head_wins(function, winner):
+    X, y, weight, held_out = problem(function)
+    name, head, errors = choose_head("auto", RECIPE, X, y, weight, held_out, 0)
+    assert name == winner
+    assert set(errors) == {"dictionary", "network"}
+    clean = 1e4 * function((X - 100) / 10)
+    assert np.mean((head.predict(X)[:, 0] - clean) ** 2) < 0.02 * clean.var()
+
+
+@pytest.mark.parametrize("kind", ["network", "dictionary"])
+def test_gradients_and_outputs(kind):
+    X, y, weight, held_out = problem(lambda Z: np.sin(Z[:, 0]) + Z[:, 1])
+    y = np.column_stack([y, 3 * y])
+    name, head, errors = choose_head(kind, RECIPE, X, y, weight, held_out, 0)
+    assert name == kind
+    assert list(errors) == [kind]
+    assert head.predict(X).shape == (400, 2)
+    assert_allclose(head.predict(X)[:, 1], 3 * head.predict(X)[:, 0], rtol=0.05, atol=500)
+    step = 1e-4
+    for j in range(2):
+        shift = step * (np.arange(2) == j)
+        slope = (head.predict(X[:10] + shift) - head.predict(X[:10] - shift)) / (2 * step)
+        assert_allclose(head.gradient(X[:10])[:, :, j], slope, rtol=1e-4, atol=1e-2)
+
+
+def test_many_rows_are_thinned_for_the_jacobian():
+    X, y, weight, _ = problem(lambda Z: Z[:, 0])
+    thin = HeadFit(max_jacobian=41 * 100.0, n_networks=1)
+    full = HeadFit(n_networks=1)
+    fourth = full.network_head(X[::4], y[::4], weight[::4], (10,), 1e-4)
+    assert_allclose(thin.network_head(X, y, weight, (10,), 1e-4).thetas, fourth.thetas)
+
+
+def test_degrees_that_are_affordable():
+    X = np.random.default_rng(1).standard_normal((400, 2))
+    assert HeadFit().degrees(X) == [1, 2, 3, 4]
+    assert HeadFit(max_degree=2).degrees(X) == [1, 2]
+    assert HeadFit().degrees(X[:40]) == [1, 2, 3]  # ten monomials for forty rows
+    assert HeadFit().degrees(1e40 * X) == [1, 2]  # the others would overflow
+
+
+def test_mean_head():
+    head = MeanHead(np.array([1.0, 2.0]))
+    assert_allclose(head.predict(np.empty((3, 0))), [[1, 2]] * 3)
+    assert head.gradient(np.empty((3, 0))).shape == (3, 2, 0)

@@ -1,0 +1,77 @@
+"""The path from dense to empty: it ends empty, nests, and costs nothing for the dead."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fewvars.network import Network, Samples
+from fewvars.path import Path, dense_to_empty
+from fewvars.penalties import InputGroups
+from fewvars.solvers import Outcome, adam
+
+
+@pytest.fixture(scope="module")
+def run():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 6))
+    samples = Samples.of(X, (X[:, 1] * X[:, 4] + X[:, 2]) / np.sqrt(2), dtype=np.float32)
+    network = Network(6, (10, 10))
+    first = adam(network, samples, n_updates=400, ridge=1e-4)
+    penalty = InputGroups.of(6).adaptive(network.layers(first.theta)[0].weights)
+    seen = []
+    path = dense_to_empty(
+        network, first.theta, samples, penalty, factor=1.3, updates=60, on_strength=lambda p: seen.append(p.sizes[-1])
+    )
+    return network, first, samples, penalty, path, seen
+
+
+def test_ends_empty_and_true_inputs_die_last(run):
+    *_, path, seen = run
+    assert path.outcome is Outcome.FINISHED
+    assert path.sizes[-1] == 0
+    assert seen == path.sizes.tolist()
+    assert (np.diff(path.sizes) <= 0).all()  # the dead stay dead
+    assert_allclose(path.strengths[1:] / path.strengths[:-1], 1.3)
+    died = path.critical_strengths()
+    assert died[[1, 2, 4]].min() > died[[0, 3, 5]].max()
+
+
+def test_one_support_for_each_size(run):
+    path = run[-2]
+    masks = path.nested_supports()
+    assert [int(m.sum()) for m in masks] == [6, 5, 4, 3, 2, 1, 0]
+    assert all((small <= large).all() for large, small in itertools.pairwise(masks))
+    assert_array_equal(np.flatnonzero(masks[3]), [1, 2, 4])
+
+
+def test_first_strength_is_found_from_the_data(run):
+    network, first, samples, penalty, path, _ = run
+    value = penalty.value(network.layers(first.theta)[0].weights)
+    assert_allclose(path.strengths[0] * value, 0.01 * samples.Y.var(), rtol=1e-4)
+
+
+def test_unfinished_and_diverged_paths_say_so(run):
+    network, first, samples, penalty, *_ = run
+    short = dense_to_empty(network, first.theta, samples, penalty, updates=5, max_strengths=2)
+    assert short.outcome is Outcome.EXHAUSTED
+    assert len(short.strengths) == 2
+    wild = dense_to_empty(network, first.theta, samples, penalty, updates=50, learning_rate=1e3)
+    assert wild.outcome is Outcome.DIVERGED
+
+
+def test_groups_die_together(run):
+    network, first, samples, *_ = run
+    labels = [0, 0, 1, 1, 2, 2]
+    penalty = InputGroups.of(6, labels).adaptive(network.layers(first.theta)[0].weights)
+    path = dense_to_empty(network, first.theta, samples, penalty, factor=2.0, updates=20)
+    assert path.norms.shape[1] == 3
+    assert_array_equal(path.supports[:, ::2], path.supports[:, 1::2])
+
+
+def test_ties_are_broken_by_the_norms_before_death():
+    norms = np.array([[1.0, 3.0, 2.0], [0.5, 0.4, 0.0], [0.0, 0.0, 0.0]])
+    path = Path(np.array([1.0, 2.0, 3.0]), norms, np.zeros(3), np.arange(3), Outcome.FINISHED)
+    assert [np.flatnonzero(m).tolist() for m in path.nested_supports()] == [[0, 1, 2], [0, 1], [0], []]
+    assert_array_equal(path.critical_strengths(), [3.0, 3.0, 2.0])
