@@ -1,7 +1,8 @@
 """Readings of the paper's Algorithm 1 compared on development data, and what the chosen one reaches.
 
-Run with `python -m benchmarks.literal readings` or `python -m benchmarks.literal experiments`; each prints a
-table in Markdown (ten minutes or so on one core).
+Run with `python -m benchmarks.literal` and one of `readings`, `functions`, `experiments`; each prints a table
+in Markdown (some twenty minutes on one core, `functions` less). The first two vary one choice at a time around
+the reference, which is the frozen configuration with batches of half the size; the last uses other sets.
 
 Development data are none of the paper's: other initial conditions (8 plus standard normal noise), other
 equations than its 10th and 25th, noise seeds from 100 on. Their early maxima, which the noise is scaled by,
@@ -9,8 +10,9 @@ are larger than on the paper's trajectory; so the noise has the absolute size th
 """
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,9 +24,10 @@ from fewvars.targets import Target, lorenz_equation, paper_setting
 
 EQUATIONS = (3, 7, 14, 19, 31, 36, 2, 29, 17, 38, 12, 33)
 FROZEN = Configuration()
+REFERENCE = replace(FROZEN, second_batch_size=200)
 
 READINGS = {
-    "frozen": {},
+    "reference: batches of 200": {},
     "first stage: 5 epochs": {"n_first": 400},
     "first stage: 10 epochs": {"n_first": 800},
     "first stage: 40 epochs": {"n_first": 3200},
@@ -41,7 +44,7 @@ READINGS = {
     "cold start at every lambda": {"start": "cold"},
     "second stage: batches of 50": {"second_batch_size": 50},
     "second stage: batches of 100": {"second_batch_size": 100},
-    "second stage: batches of 400": {"second_batch_size": 400},
+    "second stage: batches of 400 (frozen)": {"second_batch_size": 400},
     "second stage: all samples, 100 updates": {"second_batch_size": 8000, "n_second": 100},
     "second stage: 800 updates": {"n_second": 800},
     "second stage: 1600 updates": {"n_second": 1600},
@@ -51,10 +54,24 @@ READINGS = {
     "BIC: n L, inputs": {"likelihood": "unit", "degrees_of_freedom": "inputs"},
 }
 
+FUNCTIONS = (
+    "reference: batches of 200",
+    "second stage: batches of 400 (frozen)",
+    "first layer begins at Glorot's size",
+    "uniform by fan-in, biases too",
+    "grid from 1",
+    "second stage: 1600 updates",
+)
+
+
+def initial_state(k: int) -> np.ndarray:
+    """Return the state at time zero of development set k, (40,)."""
+    return 8.0 + np.random.default_rng(1000 + k).standard_normal(40)
+
 
 def development(k: int, target: Target, paper_target: Target, noise_x: float, noise_y: float) -> Dataset:
     """Return development set k, with noise of the absolute size that it has on the paper's trajectory."""
-    x0 = 8.0 + np.random.default_rng(1000 + k).standard_normal(target.support.size)
+    x0 = initial_state(k)
     paper, clean = lorenz96_dataset(paper_target), lorenz96_dataset(target, x0=x0)
     return lorenz96_dataset(
         target,
@@ -69,6 +86,13 @@ def equation(noise: float, sets: Iterable[int]) -> Iterator[Dataset]:
     """Yield development sets with a Lorenz equation for a target."""
     for k in sets:
         yield development(k, lorenz_equation(EQUATIONS[k]), lorenz_equation(25), noise, noise)
+
+
+def own_scale(noise: float, sets: Iterable[int]) -> Iterator[Dataset]:
+    """Yield the sets of `equation` with noise scaled by their own early maxima: up to five times as much."""
+    for k in sets:
+        target = lorenz_equation(EQUATIONS[k])
+        yield lorenz96_dataset(target, x0=initial_state(k), seed=100 + k, noise_x=noise, noise_y=noise)
 
 
 def setting(number: int, noise_x: float, noise_y: float, sets: Iterable[int]) -> Iterator[Dataset]:
@@ -108,15 +132,24 @@ def header(*columns: str) -> None:
 COLUMNS = ("sensitivity", "specificity", "its minimum", "relative error", "centred error")
 
 
-def readings(sets: range) -> None:
-    header("reading", *(f"{column}, noise {noise}" for noise in (0.02, 0.05) for column in COLUMNS[:2] + COLUMNS[3:4]))
-    for name, changes in READINGS.items():
-        model = AdaptiveGroupLassoRegressor(configuration=replace(FROZEN, **changes))
+def compare(names: Iterable[str], cases: dict[str, Callable[[], Iterator[Dataset]]]) -> None:
+    header("reading", *(f"{column}, {case}" for case in cases for column in COLUMNS[:2] + COLUMNS[3:4]))
+    for name in names:
+        model = AdaptiveGroupLassoRegressor(configuration=replace(REFERENCE, **READINGS[name]))
         cells = []
-        for noise in (0.02, 0.05):
-            mean = figures(model, equation(noise, sets)).mean(axis=1)
+        for datasets in cases.values():
+            mean = figures(model, datasets()).mean(axis=1)
             cells += [f"{mean[0]:.2f}", f"{mean[1]:.3f}", f"{mean[2]:.3f}"]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def readings(sets: range) -> None:
+    compare(READINGS, {f"noise {noise}": partial(equation, noise, sets) for noise in (0.02, 0.05)})
+
+
+def functions(sets: range) -> None:
+    first, third = partial(setting, 1, 0.0, 0.02, sets), partial(setting, 3, 0.02, 0.02, sets)
+    compare(FUNCTIONS, {"setting 1": first, "setting 3": third})
 
 
 def experiments(sets: range) -> None:
@@ -130,6 +163,7 @@ def experiments(sets: range) -> None:
         for name, model in (("group lasso", GroupLassoRegressor()), ("plain network", NeuralRegressor())):
             known = {"group lasso": "0.28", "plain network": "0.33"}[name] if noise == 0 else "-"
             show(f"{name}, noise {noise}", figures(model, equation(noise, sets)), f"1, 0, {known}")
+    show("equation, noise 0.02 of its own maxima", figures(adaptive, own_scale(0.02, sets)), "-")
     for number, x, y, paper in (
         (1, 0.0, 0.02, "1, 0.889, 0.141"),
         (2, 0.02, 0.0, "0.915, 0.9997, 0.0009"),
@@ -140,12 +174,10 @@ def experiments(sets: range) -> None:
     show("setting 2, output bias begins at 0", figures(model, setting(2, 0.02, 0.0, sets)), "-")
 
 
+TABLES = {"readings": (readings, 0, 6), "functions": (functions, 0, 4), "experiments": (experiments, 6, 5)}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("readings", "experiments"))
-    parser.add_argument("--first", type=int, help="first development set (0 for readings, 6 for experiments)")
-    parser.add_argument("--sets", type=int, default=6, help="number of development sets")
-    arguments = parser.parse_args()
-    first = {"readings": 0, "experiments": 6}[arguments.table] if arguments.first is None else arguments.first
-    chosen = range(first, first + arguments.sets)
-    {"readings": readings, "experiments": experiments}[arguments.table](chosen)
+    parser.add_argument("table", choices=TABLES)
+    table, first, count = TABLES[parser.parse_args().table]
+    table(range(first, first + count))

@@ -18,8 +18,8 @@ NETWORKS = {
     "identity first": Network(4, (3, 5, 2), 2, ("identity", "tanh", "relu")),
     "four hidden layers": Network(2, (3, 4, 5, 6), 1, "sin"),
     "single units": Network(3, (1, 1)),
-    "wide first layer": Network(60, (50, 7)),
-    "wide second layer": Network(3, (55, 55), 2, "relu"),
+    "wide first layer": Network(65, (64, 7)),
+    "wide second layer": Network(3, (64, 66), 2, "relu"),
 }
 NARROW = [name for name in NETWORKS if not name.startswith("wide")]
 

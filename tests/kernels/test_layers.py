@@ -8,8 +8,10 @@ from fewvars._kernels import layers, passes
 from .cases import NETWORKS, PRECISIONS, assert_close
 
 # (out, in, samples): every remainder of the unrolled loops, then sizes on both sides of the change to BLAS.
-SHAPES = [(o, i, 8) for o in (1, 2, 3, 4) for i in range(1, 10)]
-SHAPES += [(5, 7, 1), (6, 9, 13), (1, layers.BLAS_FROM, 8), (1, layers.BLAS_FROM - 1, 8), (61, 50, 24)]
+# Samples come in multiples of LANES.
+WIDE = layers.BLAS_FROM
+SHAPES = [(o, i, 16) for o in (1, 2, 3, 4, 5) for i in range(1, 10)]
+SHAPES += [(6, 9, 48), (WIDE, WIDE - 1, 16), (WIDE, WIDE, 16), (WIDE + 1, WIDE + 2, 32)]
 
 
 def _random(*shape, dtype):
@@ -23,8 +25,9 @@ def test_multiply(shape, transposed, dtype):
     n_out, n_in, n = shape
     W = _random(n_in, n_out, dtype=dtype).T if transposed else _random(n_out, n_in, dtype=dtype)
     A, Z = _random(n_in, n, dtype=dtype), np.full((n_out, n), np.nan, dtype)
-    layers.multiply(W, A, Z)
-    assert_close(Z, W.astype(float) @ A.astype(float), dtype)
+    start = _random(n_out, dtype=dtype)
+    layers.multiply(W, A, start, Z)
+    assert_close(Z, start[:, None] + W.astype(float) @ A.astype(float), dtype)
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
@@ -38,11 +41,9 @@ def test_multiply_transposed(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
-def test_biases_sums_and_factors(dtype):
-    Z, b, F = _random(5, 11, dtype=dtype), _random(5, dtype=dtype), _random(5, 11, dtype=dtype)
-    found, sums = Z.copy(), np.empty(5, dtype)
-    layers.add_bias(found, b)
-    np.testing.assert_array_equal(found, Z + b[:, None])
+def test_sums_and_factors(dtype):
+    Z, F = _random(5, 11, dtype=dtype), _random(5, 11, dtype=dtype)
+    sums = np.empty(5, dtype)
     layers.row_sums(Z, sums)
     assert_close(sums, Z.astype(float).sum(axis=1), dtype)
     found = Z.copy()
@@ -61,6 +62,6 @@ def test_gather_transposes_in_the_given_order_and_pads_with_zeros(count):
 
 
 def test_the_case_list_reaches_both_kinds_of_products():
-    widest = {name: (net.sizes[:-1] * net.sizes[1:]).max() for name, net in NETWORKS.items()}
-    wide = {name for name, products in widest.items() if products >= layers.BLAS_FROM}
+    widest = {name: np.minimum(net.sizes[:-1], net.sizes[1:]).max() for name, net in NETWORKS.items()}
+    wide = {name for name, units in widest.items() if units >= layers.BLAS_FROM}
     assert wide == {"wide first layer", "wide second layer"}

@@ -25,8 +25,8 @@ def _forget_stale_machine_code(folder: Path) -> None:
         if stamp.is_file() and stamp.read_text() == digest:
             return
         cache.mkdir(exist_ok=True)
-        for index in cache.glob("*.nbi"):
-            index.unlink(missing_ok=True)
+        for stale in cache.glob("*.nb[ic]"):
+            stale.unlink(missing_ok=True)
         stamp.write_text(digest)
     except OSError:  # a read-only installation never changes under our feet
         return

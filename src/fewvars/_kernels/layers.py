@@ -6,42 +6,65 @@ A block of activations is (units, samples), so that every inner loop runs over c
 import numpy as np
 
 from ._jit import jit
+from .lanes import BYTES, load, multiply_add, spread, store
 
-# Multiplications per sample from which BLAS beats the loops below, measured by `benchmarks/crossover.py`.
-BLAS_FROM = 3000
+# Units on both sides of a layer from which BLAS beats the loops below, measured by `benchmarks/crossover.py`.
+BLAS_FROM = 64
 
 
 @jit
-def multiply(W, A, Z):
-    """Z = W A, with W (out, in) of any layout, A (in, samples), Z (out, samples)."""
+def multiply(W, A, start, Z):
+    """Z = start + W A, with W (out, in) of any layout, A (in, samples), start (out,), Z (out, samples).
+
+    The number of samples is a multiple of two lanes. Sums over the inputs stay in registers: four outputs by two
+    lanes of samples at a time.
+    """
     n_out, n_in = W.shape
-    if n_out * n_in >= BLAS_FROM:
-        np.dot(W, A, Z)
-        return
     samples = A.shape[1]
-    for o in range(0, n_out - 1, 2):
-        z0, z1 = Z[o], Z[o + 1]
-        z0[:] = 0
-        z1[:] = 0
-        for i in range(0, n_in - 3, 4):
-            a0, a1, a2, a3 = A[i], A[i + 1], A[i + 2], A[i + 3]
-            v0, v1, v2, v3 = W[o, i], W[o, i + 1], W[o, i + 2], W[o, i + 3]
-            w0, w1, w2, w3 = W[o + 1, i], W[o + 1, i + 1], W[o + 1, i + 2], W[o + 1, i + 3]
+    if min(n_out, n_in) >= BLAS_FROM:
+        np.dot(W, A, Z)
+        for o in range(n_out):
+            z0, c0 = Z[o], start[o]
             for s in range(samples):
-                z0[s] += v0 * a0[s] + v1 * a1[s] + v2 * a2[s] + v3 * a3[s]
-                z1[s] += w0 * a0[s] + w1 * a1[s] + w2 * a2[s] + w3 * a3[s]
-        for i in range(n_in // 4 * 4, n_in):
-            a0, v0, w0 = A[i], W[o, i], W[o + 1, i]
-            for s in range(samples):
-                z0[s] += v0 * a0[s]
-                z1[s] += w0 * a0[s]
-    if n_out % 2 == 1:
-        z0 = Z[n_out - 1]
-        z0[:] = 0
-        for i in range(n_in):
-            a0, v0 = A[i], W[n_out - 1, i]
-            for s in range(samples):
-                z0[s] += v0 * a0[s]
+                z0[s] += c0
+        return
+    width = BYTES // A.itemsize
+    fours = n_out // 4 * 4
+    for s in range(0, samples, 2 * width):
+        t = s + width
+        like = load(A, 0, s)
+        for o in range(0, fours, 4):
+            y0, y1, y2, y3 = (
+                spread(start[o], like), spread(start[o + 1], like),
+                spread(start[o + 2], like), spread(start[o + 3], like),
+            )  # fmt: skip
+            z0, z1, z2, z3 = y0, y1, y2, y3
+            for i in range(n_in):
+                a, b = load(A, i, s), load(A, i, t)
+                w = spread(W[o, i], like)
+                y0, z0 = multiply_add(w, a, y0), multiply_add(w, b, z0)
+                w = spread(W[o + 1, i], like)
+                y1, z1 = multiply_add(w, a, y1), multiply_add(w, b, z1)
+                w = spread(W[o + 2, i], like)
+                y2, z2 = multiply_add(w, a, y2), multiply_add(w, b, z2)
+                w = spread(W[o + 3, i], like)
+                y3, z3 = multiply_add(w, a, y3), multiply_add(w, b, z3)
+            store(y0, Z, o, s)
+            store(y1, Z, o + 1, s)
+            store(y2, Z, o + 2, s)
+            store(y3, Z, o + 3, s)
+            store(z0, Z, o, t)
+            store(z1, Z, o + 1, t)
+            store(z2, Z, o + 2, t)
+            store(z3, Z, o + 3, t)
+        for o in range(fours, n_out):
+            y0 = spread(start[o], like)
+            z0 = y0
+            for i in range(n_in):
+                w = spread(W[o, i], like)
+                y0, z0 = multiply_add(w, load(A, i, s), y0), multiply_add(w, load(A, i, t), z0)
+            store(y0, Z, o, s)
+            store(z0, Z, o, t)
 
 
 @jit
@@ -70,7 +93,7 @@ def _dots(d0, A, row):
 def multiply_transposed(D, A, G):
     """G = D A^T, with D (out, samples), A (in, samples), G (out, in)."""
     n_out, n_in = G.shape
-    if n_out * n_in >= BLAS_FROM:
+    if min(n_out, n_in) >= BLAS_FROM:
         np.dot(D, A.T, G)
         return
     zero = G.dtype.type(0)
@@ -101,16 +124,6 @@ def multiply_transposed(D, A, G):
             G[o, i], G[o + 1, i] = g0, h0
     if n_out % 2 == 1:
         _dots(D[n_out - 1], A, G[n_out - 1])
-
-
-@jit
-def add_bias(Z, b):
-    """Z += b, one bias for each row."""
-    for o in range(Z.shape[0]):
-        z = Z[o]
-        bias = b[o]
-        for s in range(z.size):
-            z[s] += bias
 
 
 @jit

@@ -10,11 +10,11 @@ import numpy as np
 
 from ._jit import jit, part_of_kernel
 from .activations import IDENTITY, activate
-from .layers import add_bias, multiply, multiply_transposed, row_sums, scale
+from .layers import multiply, multiply_transposed, row_sums, scale
 
 # Samples worked on at once: long enough to vectorise, short enough to stay in the second-level cache.
 BLOCK = 256
-LANES = 8
+LANES = 16  # two lanes of single precision, four of double
 
 
 @part_of_kernel
@@ -50,8 +50,7 @@ def forward(theta, sizes, codes, acts, slopes):
         W = theta[place : place + n_in * n_out].reshape(n_out, n_in)
         place += n_in * n_out
         A, Z = acts[row : row + n_in], acts[row + n_in : row + n_in + n_out]
-        multiply(W, A, Z)
-        add_bias(Z, theta[place : place + n_out])
+        multiply(W, A, theta[place : place + n_out], Z)
         place += n_out
         row += n_in
         if codes[k] != IDENTITY:
@@ -62,12 +61,13 @@ def forward(theta, sizes, codes, acts, slopes):
 def backward(theta, sizes, codes, slopes, deltas, lowest):
     """Carry the derivatives with respect to the outputs' pre-activations down to layer `lowest`."""
     place, row = theta.size, deltas.shape[0] - sizes[-1]
+    zeros = np.zeros(sizes.max(), theta.dtype)
     for k in range(codes.size - 1, lowest - 1, -1):
         n_in, n_out = sizes[k], sizes[k + 1]
         place -= n_out + n_in * n_out
         W = theta[place : place + n_in * n_out].reshape(n_out, n_in)
         D = deltas[row - n_in : row]
-        multiply(W.T, deltas[row : row + n_out], D)
+        multiply(W.T, deltas[row : row + n_out], zeros, D)
         row -= n_in
         if k > 0 and codes[k - 1] != IDENTITY:
             scale(D, slopes[row : row + n_in])

@@ -84,7 +84,7 @@ class Configuration:
     first_layer_scale: float = 0.03
     bias_at_mean: bool = True
     n_second: int = 3200
-    second_batch_size: int = 200
+    second_batch_size: int = 400
     n_strengths: int = 30
     first_strength: float = 0.5
     last_strength: float = 30.0
