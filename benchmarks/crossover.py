@@ -48,7 +48,8 @@ def main():
     loops = [repeated(f) for f in compiled(10**9)]
     blas = [repeated(f) for f in compiled(0)]
     print("time of the loops / time of BLAS: above one, BLAS is faster")
-    print(f"{'out':>5}{'in':>6}{'products':>10}  " + "".join(f"{name:>26}" for name in ("W A, batch 32/128/256", "D A^T")))
+    titles = "".join(f"{name:>26}" for name in ("W A, batch 32/128/256", "D A^T"))
+    print(f"{'out':>5}{'in':>6}{'products':>10}  {titles}")
     with threadpool_limits(1):
         for n_out, n_in in ((20, 40), (20, 100), (40, 40), (20, 200), (64, 64), (80, 80), (20, 1000), (200, 200)):
             ratios = [[], []]

@@ -61,7 +61,9 @@ def _pointer(context, builder, array_type, array, i, s, lane):
 def _load(typing_context, A, i, s):
     def codegen(context, builder, signature, args):
         lane = context.get_value_type(signature.return_type)
-        return builder.load(_pointer(context, builder, signature.args[0], *args, lane), align=A.dtype.bitwidth // 8)
+        array, row, column = args
+        source = _pointer(context, builder, signature.args[0], array, row, column, lane)
+        return builder.load(source, align=A.dtype.bitwidth // 8)
 
     return LaneType(A.dtype)(A, types.intp, types.intp), codegen
 
