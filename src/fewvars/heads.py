@@ -89,11 +89,11 @@ class HeadFit:
     has at most `max_terms` monomials, the smallest that is not worse than the best there.
     """
 
-    widths: tuple[tuple[int, ...], ...] = ((10,), (16, 16))
+    widths: tuple[tuple[int, ...], ...] = ((10,), (10, 10, 10))
     activation: str = "tanh"
     ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
     max_iterations: int = 60
-    n_networks: int = 3
+    n_networks: int = 8
     max_jacobian: float = 4e7
     max_degree: int = 4
     max_terms: int = 1000
