@@ -39,7 +39,7 @@ docs: $(VENV)/.test
 	@echo "docs/_build/html/index.html"
 
 bench: $(BENCH)/.bench  ## the engine against PyTorch, JAX and scikit-learn, as ratios within one run
-	$(BENCH)/bin/python -m benchmarks.engine
+	$(BENCH)/bin/python -m benchmarks.engine --out benchmarks/results/engine.md
 
 clean:
 	rm -rf $(VENV) $(BENCH) docs/_build docs/api

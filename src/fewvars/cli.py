@@ -34,6 +34,6 @@ def demo(noise: float, equation: int, seed: int) -> None:
         click.echo(f"  {names[j]:>4}   without it the held-out error rises by {rise:.3f} ± {spread:.3f}")
     click.echo(f"Truth: {', '.join(names[data.support])}.")
     if model.head_ == "dictionary":
-        click.echo(f"f = {model.equation_}   (x0 is the first variable)")
+        click.echo(f"f = {model.equation(names)}")
     error = metrics.relative_error(data.y_test, model.predict(data.X_test))
     click.echo(f"Relative error on 2000 noiseless test samples: {error:.4f}.")

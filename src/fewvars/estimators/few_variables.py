@@ -473,13 +473,18 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
     @property
     def equation_(self) -> str | list[str]:
         """The polynomial as text."""
+        return self.equation(None)
+
+    def equation(self, names: Any = None) -> str | list[str]:
+        """Return the polynomial as text in other names, one for each input of X; one text for each output."""
         check_is_fitted(self, "support_")
         if not isinstance(self._head, DictionaryHead):
             raise AttributeError(
                 f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
                 "fit with head='dictionary' to have one."
             )
-        text = self._head.polynomial.equation([str(name) for name in self.get_feature_names_out()])
+        names = self.get_feature_names_out() if names is None else np.asarray(names, dtype=object)[self.support_]
+        text = self._head.polynomial.equation([str(name) for name in names])
         return text[0] if self._single_output and isinstance(text, list) else text
 
     def _shaped(self, predicted: FloatArray) -> FloatArray:
