@@ -197,10 +197,13 @@ class Network:
             )
         return loss + penalty, gradient
 
-    def gauss_newton(self, theta: FloatArray, samples: Samples) -> tuple[float, FloatArray, FloatArray]:
+    def gauss_newton(
+        self, theta: FloatArray, samples: Samples, residual: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
         """Return L, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
 
         Of the matrix only the upper triangle is filled in. Needs room for n_parameters * n * n_outputs numbers.
+        The residuals r = F(X) - y, (n, n_outputs), may be given if they are known to more digits than `theta` has.
         """
         theta = self._check_parameters(theta)
         self.check_samples(samples, theta)
@@ -212,13 +215,13 @@ class Network:
             roots = np.sqrt(samples.weights)
             if samples.weights.min() != 1 or samples.weights.max() != 1:
                 jacobian *= roots
-            residual = ((predicted - samples.Y) * roots[:, None]).T.ravel()
+            weighted = ((predicted - samples.Y if residual is None else residual) * roots[:, None]).T.ravel()
             rows = jacobian.reshape(theta.size, -1)
-            gradient = (2.0 / n) * (rows @ residual)
+            gradient = (2.0 / n) * (rows @ weighted.astype(theta.dtype))
             # The transpose is in Fortran's order: no copy; and half the work of a full product.
             (syrk,) = get_blas_funcs(("syrk",), (rows,))
             matrix = syrk(2.0 / n, rows.T, trans=1)
-        return float(residual @ residual) / n, gradient, matrix
+        return float(weighted @ weighted) / n, gradient, matrix
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
         """Complain if the samples do not fit the network, or have another precision than the parameters."""

@@ -385,30 +385,33 @@ def levenberg_marquardt(
 
     The step solves (2/n J^T J + 2 ridge + mu) step = -gradient (Marquardt, 1963); mu falls after a step that
     lowers the objective and grows after one that would not. It ends when ten iterations together lower the
-    objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters; they
-    are done in single precision, the objective and its gradient in double.
+    objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters: the
+    derivatives are in single precision, the residuals and the objective in double.
     """
     theta = network.initialise(seed) if theta is None else np.asarray(theta, np.float64).copy()
     check_real("ridge", ridge)
     check_whole("max_iterations", max_iterations, minimum=0)
+    network.check_samples(samples, theta)
     single = Samples(*(array.astype(np.float32) for array in (samples.X, samples.Y, samples.weights)))
     penalised = np.zeros(theta.size)
     for layer in network.layers(penalised):
         layer.weights[:] = 2.0 * ridge
 
-    def value(theta: FloatArray, loss: float) -> float:
-        return loss + 0.5 * float(penalised @ theta**2)
+    def evaluate(theta: FloatArray) -> tuple[float, FloatArray]:
+        residual = network.predict(theta, samples.X) - samples.Y
+        loss = np.average((residual**2).sum(axis=1), weights=samples.weights)
+        return float(loss + 0.5 * (penalised @ theta**2)), residual
 
-    loss, gradient = network.loss_gradient(theta, samples)
-    values, damping = [value(theta, loss)], 1e-2
-    outcome = Outcome.EXHAUSTED if np.isfinite(values[0]) else Outcome.DIVERGED
+    value, residual = evaluate(theta)
+    values, damping = [value], 1e-2
+    outcome = Outcome.EXHAUSTED if np.isfinite(value) else Outcome.DIVERGED
     for _ in range(max_iterations if outcome is Outcome.EXHAUSTED else 0):
-        slope = gradient + penalised * theta
-        matrix = network.gauss_newton(theta.astype(np.float32), single)[2].astype(np.float64)
+        _, gradient, matrix = network.gauss_newton(theta.astype(np.float32), single, residual)
+        slope, matrix = gradient + penalised * theta, matrix.astype(np.float64)
         while True:
             new = theta + _damped_step(matrix, penalised + damping, slope)
-            new_value = value(new, network.loss(new, samples))
-            if new_value < values[-1]:
+            value, residual = evaluate(new)
+            if value < values[-1]:
                 damping = max(damping / 4.0, 1e-10)
                 break
             damping *= 4.0
@@ -418,13 +421,12 @@ def levenberg_marquardt(
         if outcome is Outcome.STALLED:
             break
         theta = new
-        values.append(new_value)
+        values.append(value)
         if on_chunk is not None:
             on_chunk(1)
         if len(values) > 10 and values[-11] - values[-1] < tolerance * values[-11]:
             outcome = Outcome.CONVERGED
             break
-        _, gradient = network.loss_gradient(theta, samples)
     return Fit(theta, np.array(values[1:]), len(values) - 1, outcome)
 
 

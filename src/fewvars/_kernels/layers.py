@@ -14,7 +14,7 @@ BLAS_FROM = 64
 
 @jit
 def multiply(W, A, start, Z):
-    """Z = start + W A, with W (out, in) of any layout, A (in, samples), start (out,), Z (out, samples).
+    """Z = start + W A, with W (out, in), A (in, samples), start (out,), Z (out, samples).
 
     The number of samples is a multiple of two lanes. Sums over the inputs stay in registers: four outputs by two
     lanes of samples at a time.

@@ -61,13 +61,19 @@ def forward(theta, sizes, codes, acts, slopes):
 def backward(theta, sizes, codes, slopes, deltas, lowest):
     """Carry the derivatives with respect to the outputs' pre-activations down to layer `lowest`."""
     place, row = theta.size, deltas.shape[0] - sizes[-1]
-    zeros = np.zeros(sizes.max(), theta.dtype)
+    widest = sizes.max()
+    zeros, room = np.zeros(widest, theta.dtype), np.empty(widest * widest, theta.dtype)
     for k in range(codes.size - 1, lowest - 1, -1):
         n_in, n_out = sizes[k], sizes[k + 1]
         place -= n_out + n_in * n_out
         W = theta[place : place + n_in * n_out].reshape(n_out, n_in)
+        # Turned by hand: a transposed view would have `multiply` compiled a second time.
+        turned = room[: n_in * n_out].reshape(n_in, n_out)
+        for o in range(n_out):
+            for i in range(n_in):
+                turned[i, o] = W[o, i]
         D = deltas[row - n_in : row]
-        multiply(W.T, deltas[row : row + n_out], zeros, D)
+        multiply(turned, deltas[row : row + n_out], zeros, D)
         row -= n_in
         if k > 0 and codes[k - 1] != IDENTITY:
             scale(D, slopes[row : row + n_in])
