@@ -1,16 +1,19 @@
 """fewvars learns functions of few variables: which inputs matter, and what the function is."""
 
-from . import datasets, lags, metrics, penalties, smoothing, solvers, splits, systems, targets
-from .estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from . import datasets, lags, metrics, paper, penalties, smoothing, solvers, splits, systems, targets
+from .estimators import FewVariablesRegressor, GroupLassoRegressor, NeuralRegressor, SparseDictionaryRegressor
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "FewVariablesRegressor",
+    "GroupLassoRegressor",
+    "NeuralRegressor",
     "SparseDictionaryRegressor",
     "datasets",
     "lags",
     "metrics",
+    "paper",
     "penalties",
     "smoothing",
     "solvers",

@@ -2,5 +2,6 @@
 
 from .dictionary import SparseDictionaryRegressor
 from .few_variables import FewVariablesRegressor
+from .networks import GroupLassoRegressor, NeuralRegressor
 
-__all__ = ["FewVariablesRegressor", "SparseDictionaryRegressor"]
+__all__ = ["FewVariablesRegressor", "GroupLassoRegressor", "NeuralRegressor", "SparseDictionaryRegressor"]
