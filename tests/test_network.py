@@ -160,6 +160,7 @@ SAMPLES = Samples.of(X, Y)
     [
         (lambda: Network(0), "n_inputs=0"),
         (lambda: Network(2.5), "n_inputs=2.5"),
+        (lambda: Network(2, 20), "widths=20: give a sequence"),
         (lambda: Network(2, (3, 0)), "widths=0"),
         (lambda: Network(2, (-3,)), "widths=-3"),
         (lambda: Network(2, (2.5,)), "widths=2.5"),

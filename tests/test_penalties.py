@@ -392,6 +392,7 @@ def test_groups_from_labels_and_from_lists(groups, expected):
         ([[0, 1], [3]], "groups miss input 2"),
         ([[0, 1, 2, 3, 4]], "groups names input 4"),
         ([[0, 1, 2, -1]], "groups names input -1"),
+        ([[0, 1.5], [2, 3]], "groups names input 1.5"),
         ([], "groups has 0 labels"),
     ],
     ids=str,

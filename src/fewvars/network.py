@@ -1,6 +1,6 @@
 """Multilayer perceptrons as a shape and one flat parameter vector, whose layers are views into it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -99,6 +99,10 @@ class Network:
     def __post_init__(self) -> None:
         check_whole("n_inputs", self.n_inputs)
         check_whole("n_outputs", self.n_outputs)
+        if not isinstance(self.widths, Iterable):
+            raise ValueError(
+                f"widths={self.widths!r}: give a sequence, such as ({self.widths!r},) for one hidden layer."
+            )
         widths = tuple(check_whole("widths", width) for width in self.widths)
         names = (self.activation,) * len(widths) if isinstance(self.activation, str) else tuple(self.activation)
         if len(names) != len(widths):
