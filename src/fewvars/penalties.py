@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +27,7 @@ def group_labels(groups: Any, n_inputs: int) -> np.ndarray:
     labels = np.full(n_inputs, -1)
     for g, members in enumerate(groups):
         for j in members:
-            if not isinstance(j, Integral) or not 0 <= j < n_inputs:
+            if not isinstance(j, (int, np.integer)) or not 0 <= j < n_inputs:
                 raise ValueError(f"groups names input {j!r}: there are inputs 0 to {n_inputs - 1}.")
             if labels[j] >= 0:
                 raise ValueError(f"groups overlap: input {j} is in more than one. Put it in one only.")
