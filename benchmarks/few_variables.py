@@ -1,11 +1,10 @@
-"""The few-variables estimator on the paper's data and on others: supports found, test errors, fit times.
+"""The few-variables estimator on the paper's data: supports found, test errors, fit times.
 
-    .venv/bin/python -m benchmarks.few_variables lorenz        # the paper's trajectory, noise seeds 0 to 19
-    .venv/bin/python -m benchmarks.few_variables other         # data that are not trajectories
-    .venv-bench/bin/python -m benchmarks.few_variables peers   # with LassoNet, in the benchmarks' environment
+    .venv/bin/python -m benchmarks.few_variables lorenz
 
-Defaults were chosen on other equations, initial conditions, forcings and noise seeds (100 and up). Every fit
-is a line in a JSON Lines file: started again, only what is missing is run.
+runs the paper's trajectory with noise seeds 0 to 19, with the default settings, with a network head, and without
+sample times. Defaults were chosen on other equations, initial conditions, forcings and noise seeds (100 and up).
+Every fit is a line in a JSON Lines file: started again, only what is missing is run.
 """
 
 import argparse
