@@ -170,6 +170,11 @@ def experiments(sets: range) -> None:
         (3, 0.02, 0.02, "1, 0.927, 0.146"),
     ):
         show(f"setting {number}", figures(adaptive, setting(number, x, y, sets)), paper)
+    usual = replace(FROZEN, first_layer_scale=1.0)
+    for noise in (0.0, 0.02):
+        for name, kind in (("group lasso", GroupLassoRegressor), ("plain network", NeuralRegressor)):
+            values = figures(kind(configuration=usual), equation(noise, sets))
+            show(f"{name}, noise {noise}, first layer begins at Glorot's size", values, "-")
     model = AdaptiveGroupLassoRegressor(configuration=at_zero)
     show("setting 2, output bias begins at 0", figures(model, setting(2, 0.02, 0.0, sets)), "-")
 
