@@ -54,16 +54,17 @@ class Refit:
 
     def objective(self, samples: Samples, theta: FloatArray) -> float:
         """Return what `fit` minimises."""
-        network = self.network(samples)
-        squares = sum(float((layer.weights**2).sum()) for layer in network.layers(theta))
-        return network.loss(theta, samples) + self.ridge * squares
+        squares = sum(float((layer.weights**2).sum()) for layer in self.network(samples).layers(theta))
+        residual = self.predict(samples, theta, samples.X) - samples.Y
+        return float(np.average((residual**2).sum(axis=1), weights=samples.weights)) + self.ridge * squares
 
     def predict(self, samples: Samples, theta: FloatArray, X: FloatArray) -> FloatArray:
         """Return predictions at X (n, outputs); without variables, the mean of the samples."""
         if samples.X.shape[1] == 0:
             mean = np.average(samples.Y, axis=0, weights=samples.weights)
             return np.broadcast_to(mean, (len(X), mean.size))
-        return self.network(samples).predict(theta, X)
+        # In double precision, like the heads: one kernel less to compile before the first fit.
+        return self.network(samples).predict(theta.astype(np.float64), X.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
