@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fewvars import _kernels
 from fewvars.network import ACTIVATIONS, Network, Samples
 from kernels.cases import NETWORKS, parameters
 
@@ -208,3 +209,12 @@ SAMPLES = Samples.of(X, Y)
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_read_only_arrays_compile_nothing():
+    NETWORK.predict(THETA, X)
+    before = len(_kernels.predict.signatures)
+    frozen_X, frozen_theta = np.array(X), THETA.copy()
+    frozen_X.flags.writeable = frozen_theta.flags.writeable = False
+    NETWORK.predict(frozen_theta, frozen_X)
+    assert len(_kernels.predict.signatures) == before

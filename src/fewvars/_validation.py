@@ -34,10 +34,13 @@ def check_choice(name: str, value: Any, choices: Any) -> Any:
 
 
 def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None = None) -> FloatArray:
-    """Return `value` as a finite, C-contiguous matrix with at least one row."""
+    """Return `value` as a finite, C-contiguous matrix with at least one row.
+
+    It can be written to: numba would compile its kernels anew for read-only arrays.
+    """
     try:
         with np.errstate(over="ignore"):  # reported below
-            array = np.ascontiguousarray(value, dtype=dtype)
+            array = np.require(value, dtype, "CW")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not numeric ({error}): convert it to numbers first.") from None
     if array.ndim != 2:

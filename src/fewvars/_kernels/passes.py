@@ -61,8 +61,10 @@ def forward(theta, sizes, codes, acts, slopes):
 def backward(theta, sizes, codes, slopes, deltas, lowest):
     """Carry the derivatives with respect to the outputs' pre-activations down to layer `lowest`."""
     place, row = theta.size, deltas.shape[0] - sizes[-1]
-    widest = sizes.max()
-    zeros, room = np.zeros(widest, theta.dtype), np.empty(widest * widest, theta.dtype)
+    largest = 0
+    for k in range(lowest, codes.size):
+        largest = max(largest, sizes[k] * sizes[k + 1])
+    zeros, room = np.zeros(sizes.max(), theta.dtype), np.empty(largest, theta.dtype)
     for k in range(codes.size - 1, lowest - 1, -1):
         n_in, n_out = sizes[k], sizes[k + 1]
         place -= n_out + n_in * n_out
