@@ -242,4 +242,4 @@ class Network:
                 f"theta has shape {theta.shape} and dtype {theta.dtype}: this network needs "
                 f"({self.n_parameters},), float32 or float64."
             )
-        return np.require(theta, requirements="CW")  # read-only arrays would be compiled for anew
+        return np.require(theta, requirements=["C", "W"])  # read-only arrays would be compiled for anew
