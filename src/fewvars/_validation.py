@@ -40,7 +40,7 @@ def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None
     """
     try:
         with np.errstate(over="ignore"):  # reported below
-            array = np.require(value, dtype, ["C", "W"])
+            array = np.require(value, dtype, ["C", "W", "A", "E"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not numeric ({error}): convert it to numbers first.") from None
     if array.ndim != 2:

@@ -115,6 +115,10 @@ class Network:
         object.__setattr__(self, "sizes", np.array([self.n_inputs, *widths, self.n_outputs], dtype=np.int64))
         object.__setattr__(self, "codes", np.array(codes, dtype=np.int64))
 
+    def __reduce__(self) -> tuple:
+        # The arrays are made anew: mapped from a file they would be read-only, and compiled for anew.
+        return Network, (self.n_inputs, self.widths, self.n_outputs, self.activation)
+
     @property
     def n_parameters(self) -> int:
         """Length of the parameter vector."""
@@ -242,4 +246,4 @@ class Network:
                 f"theta has shape {theta.shape} and dtype {theta.dtype}: this network needs "
                 f"({self.n_parameters},), float32 or float64."
             )
-        return np.require(theta, requirements=["C", "W"])  # read-only arrays would be compiled for anew
+        return np.require(theta, requirements=["C", "W", "A", "E"])  # read-only arrays would be compiled for anew
