@@ -150,10 +150,9 @@ class SupportSearch:
         """Return the typical held-out error, by which candidates are ranked."""
         return self.held_out.typical(candidate.errors)
 
-    def among_nested(self, masks: Sequence[np.ndarray]) -> tuple[Candidate, list[Candidate]]:
-        """Return the smallest mask that is not worse than the best, and all the candidates, by size."""
-        candidates = self.refits(sorted(masks, key=np.count_nonzero))
-        return candidates[self.held_out.smallest_not_worse([c.errors for c in candidates])], candidates
+    def smallest_not_worse(self, candidates: Sequence[Candidate]) -> Candidate:
+        """Return the first of candidates, ordered by size, that is not worse than the best."""
+        return candidates[self.held_out.smallest_not_worse([c.errors for c in candidates])]
 
     def on_first_split(self) -> "SupportSearch":
         """Return the search that compares on the first split alone: a quick look."""

@@ -77,12 +77,14 @@ def choose_support(
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
     look = search.on_first_split()
-    chosen, candidates = look.among_nested([by_size[k] for k in tried])
+    candidates = look.refits([by_size[k] for k in tried])
+    chosen = look.smallest_not_worse(candidates)
     below = max((k for k in tried if k < chosen.mask.sum()), default=0)
     between = [k for k in sizes if below < k < chosen.mask.sum()]
     if between and n_groups is None:
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
-        chosen, candidates = look.among_nested([by_size[int(k)] for k in sorted({*tried, *few})])
+        candidates = sorted(candidates + look.refits([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
+        chosen = look.smallest_not_worse(candidates)
     refit = search.refit
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
