@@ -8,34 +8,57 @@ Every fit is a line in a JSON Lines file: started again, only what is missing is
 """
 
 import argparse
-import json
 import os
 import sys
 import time
-from pathlib import Path
+from dataclasses import dataclass
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
 import fewvars as fv
-from fewvars import datasets, metrics, targets
+from benchmarks.rows import Row, add_options, collect, judged, mean_and_error, seeds, table
+from fewvars import datasets, targets
 
-SEEDS = range(20)
-# target, noise in x, noise in y, exact supports of 20 and mean error asked for, the paper's error
+SEEDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A target with noise, what is asked of us, and what the paper has for its sensitivity, specificity, error.
+
+    Asked: exact supports of 20 seeds, mean error, and mean error with a network head (None: nothing).
+    """
+
+    target: targets.Target
+    noise_x: float
+    noise_y: float
+    exact: int
+    error: float
+    network_error: float | None
+    paper: tuple[str, str, str]
+
+    def data(self, seed: int) -> datasets.Dataset:
+        """Return the paper's trajectory with noise of this seed."""
+        return datasets.lorenz96_dataset(self.target, noise_x=self.noise_x, noise_y=self.noise_y, seed=seed)
+
+
+def equation(j: int, noise: float, exact: int, error: float, network_error: float | None, *paper: str) -> Experiment:
+    return Experiment(targets.lorenz_equation(j), noise, noise, exact, error, network_error, paper)
+
+
 LORENZ = {
-    "25th equation, 0.02": (targets.lorenz_equation(25), 0.02, 0.02, 20, 0.02, "0.062"),
-    "10th equation, 0.02": (targets.lorenz_equation(10), 0.02, 0.02, 20, 0.02, "figure"),
-    "10th equation, 0.03": (targets.lorenz_equation(10), 0.03, 0.03, 20, 0.03, "figure"),
-    "10th equation, 0.04": (targets.lorenz_equation(10), 0.04, 0.04, 19, 0.04, "0.22"),
-    "10th equation, 0.05": (targets.lorenz_equation(10), 0.05, 0.05, 19, 0.05, "figure"),
-    "10th equation, noiseless": (targets.lorenz_equation(10), 0.0, 0.0, 20, 0.002, "0.061"),
-    "setting 1": (targets.paper_setting(1), 0.0, 0.02, 19, 0.055, "0.141"),
-    "setting 2": (targets.paper_setting(2), 0.02, 0.0, 19, 0.0005, "0.0009"),
-    "setting 3": (targets.paper_setting(3), 0.02, 0.02, 19, 0.05, "0.146"),
+    "25th equation, 0.02": equation(25, 0.02, 20, 0.02, 0.035, "1", "0.927", "0.062"),
+    "10th equation, 0.02": equation(10, 0.02, 20, 0.02, 0.035, "1", "figure", "figure"),
+    "10th equation, 0.03": equation(10, 0.03, 20, 0.03, None, "1", "figure", "figure"),
+    "10th equation, 0.04": equation(10, 0.04, 19, 0.04, None, "1", "figure", "0.22"),
+    "10th equation, 0.05": equation(10, 0.05, 19, 0.05, 0.075, "1", "figure", "figure"),
+    "10th equation, noiseless": equation(10, 0.0, 20, 0.002, 0.01, "1", "-", "0.061"),
+    "setting 1": Experiment(targets.paper_setting(1), 0.0, 0.02, 19, 0.055, None, ("1", "0.889", "0.141")),
+    "setting 2": Experiment(targets.paper_setting(2), 0.02, 0.0, 19, 0.0005, None, ("0.915", "0.9997", "0.0009")),
+    "setting 3": Experiment(targets.paper_setting(3), 0.02, 0.02, 19, 0.05, None, ("1", "0.927", "0.146")),
 }
 VARIANTS = {
     "auto": ({}, True),
@@ -44,88 +67,63 @@ VARIANTS = {
 }
 
 
-def lorenz_fit(name, variant, seed):
+def lorenz_fit(target: str, variant: str, seed: int) -> Row:
     """Fit one data set; the noiseless target has one data set and twenty initialisations."""
-    target, noise_x, noise_y, *_ = LORENZ[name]
     options, timed = VARIANTS[variant]
-    data = datasets.lorenz96_dataset(target, noise_x=noise_x, noise_y=noise_y, seed=seed)
+    data = LORENZ[target].data(seed)
     model = fv.FewVariablesRegressor(random_state=seed, **options)
     start = time.perf_counter()
     model.fit(data.X_train, data.y_train, t=data.t_train if timed else None)
     seconds = time.perf_counter() - start
-    predicted = model.predict(data.X_test)
     return {
-        "target": name,
-        "variant": variant,
-        "seed": seed,
-        "exact": metrics.exact_support(data.support, model.support_),
-        "sensitivity": metrics.sensitivity(data.support, model.support_),
-        "specificity": metrics.specificity(data.support, model.support_),
-        "error": metrics.relative_error(data.y_test, predicted),
-        "centred": metrics.centred_error(data.y_test, predicted),
+        **judged(data.support, model.support_, data.y_test, model.predict(data.X_test)),
         "head": model.head_,
-        "selected": model.get_support(indices=True).tolist(),
         "seconds": seconds,
-        "version": fv.__version__,
     }
 
 
-def run(rows_file, jobs, n_jobs):
-    """Run what is missing, appending each finished fit to the file; return all rows."""
-    rows = [json.loads(line) for line in rows_file.read_text().splitlines()] if rows_file.exists() else []
-    known = {(row["target"], row["variant"], row["seed"]) for row in rows}
-    missing = [job for job in jobs if job[1:] not in known]
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(f)(*job) for f, *job in missing)
-    with rows_file.open("a") as out:
-        for row in tqdm(results, total=len(missing), unit="fit"):
-            out.write(json.dumps(row) + "\n")
-            out.flush()
-            rows.append(row)
-    return [row for row in rows if (row["target"], row["variant"], row["seed"]) in {job[1:] for job in jobs}]
+def asked(experiment: Experiment, variant: str) -> tuple[str, str]:
+    """Return the exact supports and the mean error asked for; the head does not change the support."""
+    if variant == "no t":
+        return "", ""
+    error = experiment.network_error if variant == "network" else experiment.error
+    return f"{experiment.exact} of {SEEDS}", "" if error is None else f"{error:g}"
 
 
-def lorenz_table(rows):
-    lines = [
-        "| target, noise | variant | exact | asked | relative error | asked | centred error | paper | head | s |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+def lorenz_table(rows: list[Row]) -> str:
+    columns = ("target, noise", "variant", "exact", "asked", "relative error", "asked", "centred error", "paper")
+    lines = []
     for variant in VARIANTS:
-        for name, (*_, exact, error, paper) in LORENZ.items():
-            some = [row for row in rows if row["target"] == name and row["variant"] == variant]
+        for name, experiment in LORENZ.items():
+            some = [row for row in rows if (row["target"], row["variant"]) == (name, variant)]
             if not some:
                 continue
-            heads = "/".join(sorted({row["head"] for row in some}))
-            mean, spread = (
-                np.mean([r["error"] for r in some]),
-                np.std([r["error"] for r in some], ddof=min(1, len(some) - 1)),
-            )
-            asked = (f"{exact}", f"{error:g}") if variant == "auto" else ("", "")
+            exact, error = asked(experiment, variant)
             lines.append(
-                f"| {name} | {variant} | {sum(r['exact'] for r in some)} of {len(some)} | {asked[0]} | "
-                f"{mean:.4g} ± {spread / np.sqrt(len(some)):.1g} | {asked[1]} | "
-                f"{np.mean([r['centred'] for r in some]):.4g} | {paper} | {heads} | "
-                f"{np.median([r['seconds'] for r in some]):.0f} |"
+                (
+                    *(name, variant, f"{sum(r['exact'] for r in some)} of {len(some)}", exact),
+                    *(mean_and_error(r["error"] for r in some), error, f"{np.mean([r['centred'] for r in some]):.4g}"),
+                    *(experiment.paper[2], "/".join(sorted({r["head"] for r in some}))),
+                    f"{np.median([r['seconds'] for r in some]):.0f}",
+                )
             )
-    return "\n".join(lines)
+    return table((*columns, "head", "s"), lines)
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["lorenz"])
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
-    parser.add_argument("--seeds", type=int, default=len(SEEDS))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
+    add_options(parser, seeds=SEEDS, jobs=os.cpu_count() or 1)
     options = parser.parse_args()
-    options.results.mkdir(parents=True, exist_ok=True)
-    jobs = [
-        (lorenz_fit, name, variant, seed)
+    keys = [
+        {"target": target, "variant": variant, "seed": seed}
         for variant in options.variants
-        for seed in range(options.seeds)
-        for name in LORENZ
+        for seed in seeds(options)
+        for target in LORENZ
     ]
-    rows = run(options.results / "few_variables_lorenz.jsonl", jobs, options.jobs)
-    print(lorenz_table(rows))
+    file = options.results / "few_variables_lorenz.jsonl"
+    print(lorenz_table(collect(file, lorenz_fit, keys, n_jobs=options.jobs, fresh=options.fresh)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from fewvars.heads import HeadFit, MeanHead, choose_head
 from fewvars.held_out import HeldOut
+from fewvars.network import Samples
 from fewvars.splits import BlockedSplit
 
 RECIPE = HeadFit(ridges=(1e-6, 1e-4), n_networks=2)
@@ -52,10 +53,11 @@ def test_gradients_and_outputs(kind):
 
 def test_many_rows_are_thinned_for_the_jacobian():
     X, y, weight, _ = problem(lambda Z: Z[:, 0])
-    thin = HeadFit(max_jacobian=41 * 100.0, n_networks=1)
-    full = HeadFit(n_networks=1)
-    fourth = full.network_head(X[::4], y[::4], weight[::4], (10,), 1e-4)
-    assert_allclose(thin.network_head(X, y, weight, (10,), 1e-4).thetas, fourth.thetas)
+    samples = Samples.of(X, y, weight)
+    assert samples.for_jacobian(41) is samples
+    thin = samples.for_jacobian(41, most=41 * len(X) / 4)
+    assert_allclose(thin.X, X[::4])
+    assert_allclose(thin.weights.mean(), 1.0)
 
 
 def test_degrees_that_are_affordable():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fewvars.network import Network, Samples
 from fewvars.path import Path, dense_to_empty
 from fewvars.penalties import InputGroups
-from fewvars.solvers import Outcome, adam
+from fewvars.solvers import Objective, Outcome, adam
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,44 @@ def test_unfinished_and_diverged_paths_say_so(run):
     assert len(short.strengths) == 2
     wild = dense_to_empty(network, first.theta, samples, penalty, updates=50, learning_rate=1e3)
     assert wild.outcome is Outcome.DIVERGED
+
+
+@pytest.fixture(scope="module")
+def certified(run):
+    network, first, samples, penalty, *_ = run
+    return dense_to_empty(
+        network, first.theta, samples, penalty, factor=1.5, updates=300, solver="monotone", ridge=1e-2, tolerance=1e-2
+    )
+
+
+def test_a_monotone_path_ends_every_strength_with_a_certificate(run, certified):
+    assert run[-2].distances is None
+    assert certified.outcome is Outcome.FINISHED
+    assert certified.distances.shape == certified.strengths.shape
+    assert (np.diff(certified.sizes) <= 0).all()
+    died = certified.critical_strengths()
+    assert died[[1, 2, 4]].min() > died[[0, 3, 5]].max()
+    # Inputs that were dropped count: none of them wants back in.
+    assert (certified.distances <= 1e-2).mean() > 0.8
+
+
+def test_the_certificate_is_that_of_the_whole_problem(run):
+    network, first, samples, penalty, *_ = run
+    start = first.theta.astype(np.float64)
+    double = Samples.of(samples.X, samples.Y)
+    options = {"updates": 0, "max_strengths": 1, "ridge": 1e-3, "solver": "monotone"}
+    for strength in (0.1, 1.0):
+        path = dense_to_empty(network, start, samples, penalty, first_strength=strength, **options)
+        objective = Objective(network, double, penalty, strength, ridge=1e-3)
+        expected = objective.distance(start, objective.smooth(start)[1], 1.0)
+        assert_allclose(path.distances, expected, rtol=1e-12)
+        assert_allclose(path.losses, network.loss(start, double), rtol=1e-12)
+
+
+def test_unknown_solvers_are_refused(run):
+    network, first, samples, penalty, *_ = run
+    with pytest.raises(ValueError, match=r"solver='newton'.*'momentum', 'monotone'"):
+        dense_to_empty(network, first.theta, samples, penalty, solver="newton")
 
 
 def test_groups_die_together(run):

@@ -124,6 +124,20 @@ def test_adaptive_singular_values_are_not_non_expansive():
     assert SingularValues.of(2, 2).convex
 
 
+@cases(ALL)
+@given(
+    pair=matrices(rows=(2, 4), columns=(2, 5)).flatmap(
+        lambda W: st.tuples(st.just(W), hnp.arrays(float, W.shape, elements=ENTRIES))
+    )
+)
+def test_penalties_that_say_so_are_convex(make, pair):
+    W, V = pair
+    penalty = make(W)
+    assert penalty.convex == (make is not _adaptive_values)
+    middle, ends = penalty.value((W + V) / 2), (penalty.value(W) + penalty.value(V)) / 2
+    assert not penalty.convex or middle <= ends * (1 + 1e-12) + 1e-12
+
+
 @cases(COLUMNS)
 @given(W=matrices(columns=(2, 5)), tau=STRENGTHS)
 def test_columns_die_exactly_below_the_threshold(make, W, tau):

@@ -116,8 +116,8 @@ class TestRefits:
         search, base = make_search().tuned(mask(0, 1, 3))
         search, grown = search.add_back(base, np.ones(6, bool))
         assert grown.mask[[1, 3, 4]].all()
-        assert_array_equal(search.prune(grown, mask()).mask, mask(1, 3, 4))
-        assert_array_equal(search.prune(grown, mask(0)).mask, mask(0, 1, 3, 4))
+        assert_array_equal(search.prune(grown, mask())[0].mask, mask(1, 3, 4))
+        assert_array_equal(search.prune(grown, mask(0))[0].mask, mask(0, 1, 3, 4))
 
 
 class TestSupport:

@@ -369,6 +369,31 @@ def test_monotone_descent_reaches_its_tolerance(name, tolerance):
         assert moved <= fit.distance * tau + 1e-12
 
 
+def test_the_certificate_of_a_linear_network():
+    network = Network(4, (), 2)
+    data = samples(network, 60, weighted=True)
+    objective = Objective(network, data, InputGroups.of(4), 0.1)
+    fit = monotone(objective, parameters(network), tolerance=1e-7)
+    X = np.column_stack([data.X, np.ones(60)])
+    eigenvalues = np.linalg.eigvalsh(2 * (X * data.weights[:, None]).T @ X / 60)
+    # The gradient is linear, so every ratio of changes is between the eigenvalues; some is near the largest.
+    assert 0.8 * eigenvalues[-1] < fit.constant <= eigenvalues[-1] * (1 + 1e-9)
+    # After the first step the sizes are inverse curvatures, which backtracking only makes smaller.
+    assert (fit.steps[1:] <= (1 + 1e-9) / eigenvalues[0]).all()
+    assert fit.distance == objective.distance(fit.theta, objective.smooth(fit.theta)[1], 1.0) <= 1e-7
+    assert monotone(objective, parameters(network), max_iterations=0).constant == 0.0
+
+
+def test_the_two_step_sizes_in_turn_need_few_gradients(monkeypatch):
+    network, penalty, strength = MONOTONE["groups"]
+    objective = Objective(network, samples(network, 60), penalty, strength, ridge=1e-3)
+    count, smooth = [], objective.smooth
+    monkeypatch.setattr(objective, "smooth", lambda theta: count.append(1) or smooth(theta))
+    fit = monotone(objective, parameters(network), max_iterations=20_000, tolerance=1e-4)
+    assert fit.outcome is Outcome.CONVERGED
+    assert len(count) < 2.0 * fit.n_updates
+
+
 def test_convergence_in_the_last_iteration_counts():
     network, penalty, strength = MONOTONE["linear"]
     objective = Objective(network, samples(network, 60), penalty, strength)

@@ -94,7 +94,6 @@ class HeadFit:
     ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
     max_iterations: int = 60
     n_networks: int = 8
-    max_jacobian: float = 4e7
     max_degree: int = 4
     max_terms: int = 1000
     seed: int = 0
@@ -102,16 +101,10 @@ class HeadFit:
     def network_head(
         self, X: FloatArray, y: FloatArray, weight: FloatArray, widths: tuple[int, ...], ridge: float
     ) -> NetworkHead:
-        """Fit networks to X (n, variables), y (n, outputs).
-
-        Of very many rows, only every second, third, ... is used, so that the Jacobian keeps to
-        `max_jacobian` numbers.
-        """
+        """Fit networks to X (n, variables), y (n, outputs); of very many rows, only to every second, third, ..."""
         network = Network(X.shape[1], widths, y.shape[1], self.activation)
-        every = int(np.ceil(y.size * network.n_parameters / self.max_jacobian))
-        X, y, weight = X[::every], y[::every], weight[::every]
         inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
-        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
+        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight).for_jacobian(network.n_parameters)
         fits = [
             levenberg_marquardt(network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=self.seed + k)
             for k in range(self.n_networks)

@@ -54,10 +54,10 @@ class HeldOut:
             weights += np.bincount(label, sample_weight[test], minlength=count)
         return cls(splits, tuple(labels), weights)
 
-    def first(self) -> "HeldOut":
-        """Return the first split alone."""
-        count = int(self.labels[0].max()) + 1
-        return HeldOut(self.splits[:1], self.labels[:1], self.weights[:count])
+    def first(self, n: int = 1) -> "HeldOut":
+        """Return the first split alone, or the first n."""
+        labels = self.labels[:n]
+        return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1])
 
     def piece_errors(self, squared: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
         """Return the mean squared error of each piece, given those of the held-out rows of each split."""

@@ -68,9 +68,36 @@ class Samples:
         """Keep only the chosen input columns (indices or a mask)."""
         return replace(self, X=np.ascontiguousarray(self.X[:, chosen]))
 
+    def for_jacobian(self, n_parameters: int, most: float = 4e7) -> "Samples":
+        """Keep only every second, third, ... row, so that a Jacobian has at most so many numbers."""
+        every = int(np.ceil(self.Y.size * n_parameters / most))
+        return self if every <= 1 else self.rows(np.arange(0, len(self), every))
+
     def rows(self, chosen: np.ndarray) -> "Samples":
         """Keep only the chosen rows (indices or a mask), with weights scaled to mean one again."""
         return Samples.of(self.X[chosen], self.Y[chosen], self.weights[chosen], dtype=self.X.dtype)
+
+
+def normal_equations(
+    jacobian: FloatArray, residual: FloatArray, weights: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return 1/n sum_i w_i |r_i|^2, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
+
+    Of the matrix only the upper triangle is filled in. The Jacobian (parameters, outputs, n) is overwritten;
+    residual (n, outputs), weights (n,).
+    """
+    n = len(weights)
+    with single_blas_thread():
+        roots = np.sqrt(weights)
+        if weights.min() != 1 or weights.max() != 1:
+            jacobian *= roots
+        weighted = (residual * roots[:, None]).T.ravel()
+        rows = jacobian.reshape(len(jacobian), -1)
+        gradient = (2.0 / n) * (rows @ weighted.astype(rows.dtype))
+        # The transpose is in Fortran's order: no copy; and half the work of a full product.
+        (syrk,) = get_blas_funcs(("syrk",), (rows,))
+        matrix = syrk(2.0 / n, rows.T, trans=1)
+    return float(weighted @ weighted) / n, gradient, matrix
 
 
 @dataclass(frozen=True)
@@ -220,16 +247,7 @@ class Network:
         jacobian = np.empty((theta.size, self.n_outputs, n), theta.dtype)
         with single_blas_thread():
             kernels.parameter_jacobian(theta, self.sizes, self.codes, samples.X, predicted, jacobian)
-            roots = np.sqrt(samples.weights)
-            if samples.weights.min() != 1 or samples.weights.max() != 1:
-                jacobian *= roots
-            weighted = ((predicted - samples.Y if residual is None else residual) * roots[:, None]).T.ravel()
-            rows = jacobian.reshape(theta.size, -1)
-            gradient = (2.0 / n) * (rows @ weighted.astype(theta.dtype))
-            # The transpose is in Fortran's order: no copy; and half the work of a full product.
-            (syrk,) = get_blas_funcs(("syrk",), (rows,))
-            matrix = syrk(2.0 / n, rows.T, trans=1)
-        return float(weighted @ weighted) / n, gradient, matrix
+        return normal_equations(jacobian, predicted - samples.Y if residual is None else residual, samples.weights)
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
         """Complain if the samples do not fit the network, or have another precision than the parameters."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._validation import FloatArray
+from ._validation import FloatArray, check_choice
 from .network import Network, Samples
 from .penalties import InputGroups
-from .solvers import Outcome, Trainer, learning_rates
+from .solvers import Objective, Outcome, Trainer, learning_rates, monotone
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,9 @@ class Path:
     losses : (m,) mean training loss over the last quarter of the updates at each strength
     labels : (inputs,) group of each input
     outcome : Outcome
+    distances : (m,) or None
+        Of the monotone solver: the distance of zero from the subdifferential of L + ridge + strength * penalty
+        on all inputs, those dropped included, at the end of each strength.
     """
 
     strengths: FloatArray
@@ -29,6 +32,7 @@ class Path:
     losses: FloatArray
     labels: np.ndarray
     outcome: Outcome
+    distances: FloatArray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
@@ -64,6 +68,43 @@ class Path:
         return masks
 
 
+class _Descent:
+    """What the path asks of a `Trainer`, by monotone descent on all samples in double precision."""
+
+    def __init__(
+        self, network: Network, theta: FloatArray, samples: Samples, *, ridge: float, tolerance: float
+    ) -> None:
+        double = Samples(*(np.asarray(array, np.float64) for array in (samples.X, samples.Y, samples.weights)))
+        self.network, self.samples = network, double
+        self.theta: FloatArray = np.asarray(theta, np.float64)
+        self.outcome = Outcome.FINISHED
+        self._all, self._ridge, self._tolerance, self._step = double, ridge, tolerance, 1.0
+
+    def proximal(self, rates: FloatArray, penalty: InputGroups, strength: float, *, momentum: float) -> FloatArray:
+        """Make at most one update for each rate, with steps of its own; return the loss at the end, (1,)."""
+        objective = Objective(self.network, self.samples, penalty, strength, ridge=self._ridge)
+        fit = monotone(
+            objective, self.theta, max_iterations=len(rates), tolerance=self._tolerance, initial_step=self._step
+        )
+        self.theta, self.outcome = fit.theta, fit.outcome
+        if fit.n_updates:
+            self._step = float(fit.steps[-1])
+        return np.array([self.network.loss(self.theta, self.samples)])
+
+    def distance(self, penalty: InputGroups, strength: float, alive: np.ndarray) -> float:
+        """Return the distance to stationarity of the problem on all inputs, of which some are alive (a mask)."""
+        network = self.network.with_inputs(alive.size)
+        objective = Objective(network, self._all, penalty, strength, ridge=self._ridge)
+        theta = self.network.restore_inputs(self.theta, alive, alive.size)
+        return objective.distance(theta, objective.smooth(theta)[1], 1.0)
+
+    def keep_inputs(self, alive: np.ndarray) -> None:
+        """Go on with the living inputs alone (a mask)."""
+        self.theta = self.network.select_inputs(self.theta, alive)
+        self.samples = self.samples.columns(alive)
+        self.network = self.network.with_inputs(self.samples.X.shape[1])
+
+
 def dense_to_empty(
     network: Network,
     theta: FloatArray,
@@ -79,6 +120,8 @@ def dense_to_empty(
     batch_size: int = 128,
     seed: int = 0,
     max_strengths: int = 400,
+    solver: str = "momentum",
+    tolerance: float = 1e-4,
     on_strength: Callable[[Path], None] | None = None,
 ) -> Path:
     """Raise the strength by `factor` until no input is left, going on from the parameters before.
@@ -91,20 +134,32 @@ def dense_to_empty(
         Where to start: by default the strength at which the whole penalty is a hundredth of the variance
         of y, found from the data.
     updates : int
-        Updates at each strength.
+        Updates at each strength; with the monotone solver, the most.
+    solver : {"momentum", "monotone"}
+        Mini-batches with momentum, or `solvers.monotone` on all samples in double precision. The latter ends each
+        strength with a certificate, `Path.distances`; it needs no learning rate, momentum, batch size or seed.
+    tolerance : float
+        Distance to stationarity at which the monotone solver goes on to the next strength.
     on_strength : callable, optional
         Called with the path so far after each strength.
     """
     W = network.layers(theta)[0].weights
     variance = float(np.average(((samples.Y - samples.Y.mean(axis=0)) ** 2).sum(axis=1), weights=samples.weights))
     strength = first_strength or 0.01 * variance / max(penalty.value(W), 1e-30)
-    trainer = Trainer(network, theta, samples, batch_size=batch_size, ridge=ridge, seed=seed)
+    trainer: Trainer | _Descent
+    if check_choice("solver", solver, ("momentum", "monotone")) == "monotone":
+        trainer = _Descent(network, theta, samples, ridge=ridge, tolerance=tolerance)
+    else:
+        trainer = Trainer(network, theta, samples, batch_size=batch_size, ridge=ridge, seed=seed)
     rates = learning_rates(learning_rate, updates)
     alive = np.ones(network.n_inputs, bool)
     inner = penalty
+    distances: list[float] = []
     path = Path(np.empty(0), np.empty((0, penalty.weights.size)), np.empty(0), penalty.labels, Outcome.EXHAUSTED)
     while len(path.strengths) < max_strengths and path.outcome is Outcome.EXHAUSTED:
         losses = trainer.proximal(rates, inner, strength, momentum=momentum)
+        if isinstance(trainer, _Descent):
+            distances.append(trainer.distance(penalty, strength, alive))
         W = np.zeros((network.sizes[1], network.n_inputs))
         W[:, alive] = trainer.network.layers(trainer.theta)[0].weights
         outcome = Outcome.EXHAUSTED
@@ -118,6 +173,7 @@ def dense_to_empty(
             np.append(path.losses, losses[-max(1, len(losses) // 4) :].mean() if len(losses) else np.inf),
             penalty.labels,
             outcome,
+            np.array(distances) if distances else None,
         )
         if on_strength is not None:
             on_strength(path)

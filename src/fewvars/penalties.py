@@ -49,6 +49,11 @@ class Penalty(ABC):
 
     layer: ClassVar[int]
 
+    @property
+    @abstractmethod
+    def convex(self) -> bool:
+        """Whether the value is a convex function of W."""
+
     @abstractmethod
     def value(self, W: FloatArray) -> float:
         """Return the penalty of W at strength one."""
@@ -88,6 +93,11 @@ class _ColumnGroups(Penalty):
     labels: np.ndarray
     weights: FloatArray
     frozen: np.ndarray
+
+    @property
+    def convex(self) -> bool:
+        """Always, as a sum of norms with weights that do not depend on W."""
+        return True
 
     def norms(self, W: FloatArray) -> FloatArray:
         """Return the norm of each group of columns."""

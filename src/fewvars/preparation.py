@@ -78,6 +78,7 @@ def prepare(
     smoothing: str = "auto",
     cv: Any = None,
     n_blocks: int = 20,
+    n_splits: int = 2,
     shuffle: bool = False,
     seed: int = 0,
 ) -> list[Prepared]:
@@ -85,9 +86,9 @@ def prepare(
 
     Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
-    Without `cv` there are two splits: the first holds out the last quarter, the second the third quarter, of
-    each of `n_blocks` blocks of consecutive rows, with gaps wider than the smoother's bandwidth; with `shuffle`,
-    random quarters of the rows.
+    Without `cv` there are `n_splits` splits, at most four: the first holds out the last quarter, the second the
+    third quarter, ..., of each of `n_blocks` blocks of consecutive rows, with gaps wider than the smoother's
+    bandwidth; with `shuffle`, random quarters of the rows.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     check_whole("n_blocks", n_blocks)
@@ -98,7 +99,7 @@ def prepare(
     gap = max(gap, y_gap)
 
     def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool, gap: int) -> Prepared:
-        splits = _splits(X, y, trajectory, cv, n_blocks, gap, shuffle, seed)
+        splits = _splits(X, y, trajectory, cv, n_blocks, n_splits, gap, shuffle, seed)
         held_out = HeldOut.of(splits, sample_weight, trajectory)
         scaled_X, scaled_y = Scaling.of(inputs, sample_weight), Scaling.of(outputs, sample_weight)
         total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
@@ -127,11 +128,19 @@ def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, group
 
 
 def _splits(
-    X: FloatArray, y: FloatArray, trajectory: Any, cv: Any, n_blocks: int, gap: int, shuffle: bool, seed: int
+    X: FloatArray,
+    y: FloatArray,
+    trajectory: Any,
+    cv: Any,
+    n_blocks: int,
+    n_splits: int,
+    gap: int,
+    shuffle: bool,
+    seed: int,
 ) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     if cv is not None:
         return list(check_cv(cv).split(X, y, trajectory))
     if shuffle:
-        return list(KFold(4, shuffle=True, random_state=seed).split(X))[:2]
+        return list(KFold(4, shuffle=True, random_state=seed).split(X))[:n_splits]
     splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
-    return list(splitter.split(X, y, trajectory))[:-3:-1]
+    return list(splitter.split(X, y, trajectory))[::-1][:n_splits]

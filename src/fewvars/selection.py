@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ._validation import FloatArray
-from .held_out import HeldOut
+from .held_out import NEGLIGIBLE, HeldOut
 from .network import Network, Samples
 from .solvers import Outcome, adam
 
@@ -74,6 +74,9 @@ class Candidate:
     mask: np.ndarray
     thetas: tuple[FloatArray, ...]
     errors: FloatArray
+
+
+LeftOut = tuple[Candidate, dict[int, Candidate]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +153,15 @@ class SupportSearch:
         """Return the typical held-out error, by which candidates are ranked."""
         return self.held_out.typical(candidate.errors)
 
+    def bic(self, candidate: Candidate) -> float:
+        """Return n log(training error) + parameters log(n) on the training rows of the first split."""
+        train = self.held_out.splits[0][0]
+        rows = self.samples.columns(self.columns(candidate.mask)).rows(train)
+        theta = candidate.thetas[0]
+        residual = self.refit.predict(rows, theta, rows.X) - rows.Y
+        error = float(np.average((residual.astype(float) ** 2).sum(axis=1), weights=rows.weights))
+        return len(rows) * np.log(max(error, NEGLIGIBLE)) + theta.size * np.log(len(rows))
+
     def smallest_not_worse(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the first of candidates, ordered by size, that is not worse than the best."""
         return candidates[self.held_out.smallest_not_worse([c.errors for c in candidates])]
@@ -169,15 +181,20 @@ class SupportSearch:
         best = searches[int(np.argmin(errors))]
         return best, best.refits([mask], n_starts=n_starts)[0]
 
-    def leave_one_out(self, base: Candidate) -> tuple[Candidate, dict[int, Candidate]]:
+    def leave_one_out(self, base: Candidate) -> LeftOut:
         """Go on from the base with all of its groups, and without each of them in turn."""
         members = np.flatnonzero(base.mask)
+        if not members.size:
+            return base, {}
         same, *without = self.refits([base.mask, *(switched(base.mask, g) for g in members)], start=base)
         return same, dict(zip(members.tolist(), without, strict=True))
 
-    def prune(self, base: Candidate, always: np.ndarray) -> Candidate:
-        """Drop, one by one, the group that is missed least, while leaving it out is within a standard error."""
-        while (base.mask & ~always).any():
+    def prune(self, base: Candidate, always: np.ndarray) -> tuple[Candidate, LeftOut]:
+        """Drop, one by one, the group that is missed least, while leaving it out is within a standard error.
+
+        Return what is left, and what `leave_one_out` says of it.
+        """
+        while True:
             same, without = self.leave_one_out(base)
             idle = [
                 candidate
@@ -185,9 +202,8 @@ class SupportSearch:
                 if not always[group] and self.held_out.not_worse(candidate.errors, same.errors)
             ]
             if not idle:
-                return base
+                return base, (same, without)
             base = min(idle, key=self.error)
-        return base
 
     def suspects(self, base: Candidate, usable: np.ndarray, n_most: int = 4) -> np.ndarray:
         """Return the usable groups outside that could explain most of the residual."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -10,7 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from . import _kernels as kernels
 from ._threads import single_blas_thread
 from ._validation import FloatArray, check_choice, check_real, check_whole
-from .network import Network, Samples
+from .network import Layer, Network, Samples
 from .penalties import InputGroups, Penalty, SecondLayerColumns
 
 Schedule = Callable[[FloatArray], FloatArray]
@@ -254,7 +255,7 @@ def two_stages(
 
 @dataclass(frozen=True, eq=False)
 class MonotoneFit(Fit):
-    """A monotone run and its certificate.
+    """A monotone run and its certificate: how stationary its end is, and how it got there.
 
     Attributes
     ----------
@@ -262,10 +263,14 @@ class MonotoneFit(Fit):
     distance : float
         Distance of zero from the subdifferential of the objective at `theta`; where the penalty is not
         convex, |theta - prox(theta - tau gradient)| / tau at the last step size tau instead.
+    constant : float
+        Largest |change of the gradient| / |change of theta| in one update: an estimate, from below, of the
+        Lipschitz constant of the gradient where the run passed. Zero if there were no updates.
     """
 
     steps: FloatArray
     distance: float
+    constant: float
 
 
 class Objective:
@@ -310,7 +315,7 @@ class Objective:
         """Return the distance to stationarity; see `MonotoneFit`."""
         if self.penalty is None:
             return float(np.linalg.norm(gradient))
-        if not getattr(self.penalty, "convex", True):
+        if not self.penalty.convex:
             return float(np.linalg.norm(theta - self.step(theta, gradient, tau)) / tau)
         W, G = self.penalised(theta), self.penalised(gradient)
         rest = gradient.copy()
@@ -331,15 +336,16 @@ def monotone(
     """Full-batch proximal gradient with backtracking: F never increases from one iteration to the next.
 
     A step of size tau is accepted when F falls by at least 1e-4 / tau |step|^2, else tau is halved. The
-    first trial of each iteration is the size of Barzilai and Borwein (1988).
+    first trials of the iterations are the long and the short size of Barzilai and Borwein (1988) in turn
+    (Dai and Fletcher, 2005): together they need several times fewer gradients than either alone.
     """
     theta = np.asarray(theta, np.float64).copy()
     tau = check_real("initial_step", initial_step, strict=True)
     smooth, gradient = objective.smooth(theta)
     value = smooth + objective.rough(theta)
-    values, steps, outcome = [value], [], Outcome.EXHAUSTED
+    values, steps, constant, outcome = [value], [], 0.0, Outcome.EXHAUSTED
     if not np.isfinite(value):
-        return MonotoneFit(theta, np.array([]), 0, Outcome.DIVERGED, np.array([]), np.inf)
+        return MonotoneFit(theta, np.array([]), 0, Outcome.DIVERGED, np.array([]), np.inf, 0.0)
     for _ in range(check_whole("max_iterations", max_iterations, minimum=0)):
         if objective.distance(theta, gradient, tau) <= tolerance:
             outcome = Outcome.CONVERGED
@@ -357,21 +363,44 @@ def monotone(
         if tau < 1e-18 or not moved.any():
             outcome = Outcome.STALLED
             break
-        curvature = moved @ (new_gradient - gradient)
+        turned = new_gradient - gradient
+        curvature, constant = moved @ turned, max(constant, float(np.linalg.norm(turned) / np.linalg.norm(moved)))
         steps.append(tau)
         theta, value, gradient = new, new_value, new_gradient
         values.append(value)
-        tau = float(np.clip((moved @ moved) / curvature, 0.1 * tau, 1e3 * tau)) if curvature > 0 else 2.0 * tau
+        if curvature > 0:
+            trial = (moved @ moved) / curvature if len(steps) % 2 else curvature / (turned @ turned)
+            tau = float(np.clip(trial, 0.1 * tau, 1e3 * tau))
+        else:
+            tau *= 2.0
         if on_chunk is not None:
             on_chunk(1)
     distance = objective.distance(theta, gradient, tau if tau >= 1e-18 else 1.0)
     if outcome is Outcome.EXHAUSTED and distance <= tolerance:
         outcome = Outcome.CONVERGED
-    return MonotoneFit(theta, np.array(values[1:]), len(steps), outcome, np.array(steps), distance)
+    return MonotoneFit(theta, np.array(values[1:]), len(steps), outcome, np.array(steps), distance, constant)
+
+
+class LeastSquaresModel(Protocol):
+    """What `levenberg_marquardt` asks of a network, so that other small models can be fitted by it, too."""
+
+    def layers(self, theta: FloatArray) -> tuple[Layer, ...]:
+        """Return views of the parameters; the ridge is on the weights of each."""
+
+    def check_samples(self, samples: Samples, theta: FloatArray) -> None:
+        """Complain if the samples do not fit."""
+
+    def predict(self, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs)."""
+
+    def gauss_newton(
+        self, theta: FloatArray, samples: Samples, residual: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the loss, its gradient and the Gauss-Newton matrix, given the residuals."""
 
 
 def levenberg_marquardt(
-    network: Network,
+    network: LeastSquaresModel,
     samples: Samples,
     *,
     theta: FloatArray | None = None,
@@ -388,7 +417,11 @@ def levenberg_marquardt(
     objective by less than the relative tolerance. An iteration costs n p^2 operations for p parameters: the
     derivatives are in single precision, the residuals and the objective in double.
     """
-    theta = network.initialise(seed) if theta is None else np.asarray(theta, np.float64).copy()
+    if theta is None:
+        if not isinstance(network, Network):
+            raise ValueError("theta=None: only a network can be drawn at random; give parameters to start from.")
+        theta = network.initialise(seed)
+    theta = np.asarray(theta, np.float64).copy()
     check_real("ridge", ridge)
     check_whole("max_iterations", max_iterations, minimum=0)
     network.check_samples(samples, theta)

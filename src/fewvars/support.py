@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._validation import FloatArray
-from .selection import Candidate, Refit, SupportSearch, switched
+from .selection import Candidate, LeftOut, Refit, SupportSearch, switched
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,8 @@ class Support:
     sizes, errors, errors_se : (candidates,)
         Number of groups, held-out error and its standard error over the pieces, of the supports tried, on the
         first split, whose held-out rows the path has not seen.
+    bic : (candidates,)
+        Of the supports tried, on the training rows.
     held_out_error : float
         Of the chosen support. It chose the support, so it is not a test error.
     """
@@ -38,6 +40,7 @@ class Support:
     sizes: np.ndarray
     errors: FloatArray
     errors_se: FloatArray
+    bic: FloatArray
     held_out_error: float
 
 
@@ -85,14 +88,14 @@ def choose_support(
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
         candidates = sorted(candidates + look.refits([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
         chosen = look.smallest_not_worse(candidates)
-    refit = search.refit
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
         search, base = search.add_back(base, usable)
-        base = search.prune(base, always)
+        base, left_out = search.prune(base, always)
     else:
         base = exchange(search, base, always, usable)
-    return _evidence(search, base, candidates, refit)
+        left_out = search.leave_one_out(base)
+    return _evidence(search, base, left_out, look, candidates)
 
 
 def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable: np.ndarray) -> Candidate:
@@ -109,21 +112,23 @@ def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable:
     return base
 
 
-def _evidence(search: SupportSearch, base: Candidate, candidates: Sequence[Candidate], refit: Refit) -> Support:
-    same, without = search.leave_one_out(base) if base.mask.any() else (base, {})
+def _evidence(
+    search: SupportSearch, base: Candidate, left_out: LeftOut, look: SupportSearch, candidates: Sequence[Candidate]
+) -> Support:
+    same, without = left_out
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
     for group, candidate in without.items():
         rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
-    first = search.held_out.first()
-    measured = [first.excess(c.errors, np.zeros_like(c.errors)) for c in candidates]
+    measured = [look.held_out.excess(c.errors, np.zeros_like(c.errors)) for c in candidates]
     return Support(
         groups=base.mask,
         candidates=tuple(candidates),
-        refit=refit,
+        refit=look.refit,
         importances=rise,
         importances_se=spread,
         sizes=np.array([int(c.mask.sum()) for c in candidates]),
         errors=np.array([mean for mean, _ in measured]),
         errors_se=np.array([se for _, se in measured]),
+        bic=np.array([look.bic(c) for c in candidates]),
         held_out_error=search.held_out.mean(same.errors),
     )

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewvars._persistent import Persistent
 from fewvars._validation import check_choice
 from fewvars.dictionary import fit_polynomial
 from fewvars.splits import BlockedSplit
@@ -15,7 +16,7 @@ _CRITERIA = ("held_out", "bic")
 _SPLITS = 4
 
 
-class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Regression on all monomials up to a degree, few of them kept.
 
     Parameters

@@ -1,34 +1,36 @@
 """The few-variables estimator: which inputs an output depends on, and what the function is."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from .._progress import Progress
-from .._threads import single_blas_thread
-from .._validation import FloatArray, check_choice, check_real, check_whole
-from ..heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
-from ..network import ACTIVATIONS, Network
+from .._validation import FloatArray, check_whole
+from ..network import Network
 from ..path import Path, dense_to_empty
 from ..penalties import InputGroups, group_labels
-from ..preparation import Prepared, predicts_better, prepare, smooth_inputs
+from ..preparation import Prepared, predicts_better
 from ..scaling import duplicated_columns
 from ..selection import Candidate, Refit, SupportSearch
 from ..solvers import Outcome, adam
 from ..support import Support, choose_support
-
-HEADS = ("auto", "network", "dictionary")
-_FEWEST_ROWS = 8
+from ._base import BlockedRegressor, Job
 
 
-class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Group of each input (inputs,), which groups may be selected and which are always kept (groups,)."""
+
+    labels: np.ndarray
+    usable: np.ndarray
+    always: np.ndarray
+
+
+class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     """Find the few inputs that an output depends on, and learn the function of them.
 
     A network is trained briefly; a path of the adaptive group lasso, from dense to empty, orders the inputs;
@@ -63,8 +65,11 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool, default=False
         Hold out random quarters of the rows instead: for data sorted by something else than time.
+    solver : {"momentum", "monotone"}, default="momentum"
+        Of the path: mini-batches with momentum, or full-batch proximal gradient in double precision, slower, whose
+        objective never increases; `path_.distances` then certifies how stationary each strength ended.
     first_updates, path_updates, refit_updates : int
-        Updates of the first stage, of each strength on the path, and of each refit.
+        Updates of the first stage, of each strength on the path (the most, if monotone), and of each refit.
     path_factor : float, default=1.15
         Ratio of neighbouring strengths on the path.
     batch_size : int, default=128
@@ -99,6 +104,8 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         The largest strength on the path at which as many groups were alive as were selected.
     support_sizes_, support_errors_, support_errors_se_ : (candidates,)
         Sizes of the supports that were refitted, their held-out errors and standard errors.
+    support_bic_ : (candidates,)
+        Their BIC on the training rows, n log(error) + parameters log(n): for comparison, it decides nothing.
     held_out_error_ : float
         Held-out mean squared error of the selected support over the variance of y. It has chosen the
         support, so it is not a test error.
@@ -141,6 +148,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         cv: Any = None,
         n_blocks: int = 20,
         shuffle: bool = False,
+        solver: str = "momentum",
         first_updates: int = 1600,
         path_updates: int = 300,
         refit_updates: int = 3000,
@@ -165,6 +173,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         self.cv = cv
         self.n_blocks = n_blocks
         self.shuffle = shuffle
+        self.solver = solver
         self.first_updates = first_updates
         self.path_updates = path_updates
         self.refit_updates = refit_updates
@@ -178,97 +187,12 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        t: ArrayLike | float | None = None,
-        trajectory: ArrayLike | None = None,
-    ) -> "FewVariablesRegressor":
-        """Select the inputs and fit the function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : array-like of shape (n,) or (n, outputs)
-            Several outputs share one support.
-        sample_weight : array-like of shape (n,), optional
-        t : array-like of shape (n,) or scalar, optional
-            Times of the rows (numbers or datetimes), or the step between them.
-        trajectory : array-like of shape (n,), optional
-            Labels of the runs that the rows belong to.
-        """
-        inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=_FEWEST_ROWS
-        )
-        self._single_output = outputs.ndim == 1
-        outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
-        weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
-        recipe = self._recipe()
-        counted = weight > 0
-        if counted.sum() < _FEWEST_ROWS:
-            raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {_FEWEST_ROWS} positive ones.")
-        times = None if t is None else (t if np.ndim(t) == 0 else _rows(t, counted, "t"))
-        runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
-        with Progress(self.verbose) as progress, single_blas_thread():
-            data, *measured = prepare(
-                inputs[counted],
-                outputs[counted],
-                weight[counted],
-                t=times,
-                trajectory=runs,
-                smoothing=self.smoothing,
-                cv=self.cv,
-                n_blocks=self.n_blocks,
-                shuffle=self.shuffle,
-                seed=recipe.seed,
-            )
-            labels, usable, always = self._groups(data)
-            support = self._select(data, labels, usable, always, recipe, progress)
-            if measured and not predicts_better(data, measured[0], labels, support.groups, recipe):
-                data = measured[0]
-                labels, usable, always = self._groups(data)
-                support = self._select(data, labels, usable, always, recipe, progress)
-            self.smoothed_ = data.smoothed
-            self._store(data, labels, support)
-            self._fit_head(data, recipe.seed, progress)
-            if self.n_resamples:
-                self.selection_frequencies_ = self._frequencies(data, labels, usable, always, recipe, progress)
-        return self
-
     def _recipe(self) -> Refit:
-        """Check the parameters and return how refits are made."""
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_choice("head", self.head, HEADS)
-        for name in (
-            "max_degree",
-            "first_updates",
-            "path_updates",
-            "refit_updates",
-            "batch_size",
-            "max_inputs",
-        ):
-            check_whole(name, getattr(self, name))
+        check_whole("max_inputs", self.max_inputs)
         check_whole("max_candidates", self.max_candidates, minimum=2)
-        check_whole("n_resamples", self.n_resamples, minimum=0)
-        check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
-        check_real("learning_rate", self.learning_rate, strict=True)
-        widths = tuple(check_whole("hidden_layers", width) for width in self.hidden_layers)
-        if not widths:
-            raise ValueError("hidden_layers=(): give at least one hidden layer, such as (20, 20, 20).")
-        return Refit(
-            widths=widths,
-            activation=self.activation,
-            n_updates=self.refit_updates,
-            learning_rate=2.0 * self.learning_rate,
-            batch_size=self.batch_size,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
+        return super()._recipe()
 
-    def _groups(self, data: Prepared) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the group of each input, which groups may be selected, and which are always kept."""
+    def _groups(self, data: Prepared) -> _Groups:
         labels = group_labels(self.feature_groups, self.n_features_in_)
         n_groups = int(labels.max()) + 1
         always = np.zeros(n_groups, bool)
@@ -279,7 +203,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
             check_whole("n_variables", self.n_variables, minimum=0)
             if self.n_variables > n_groups:
                 raise ValueError(f"n_variables={self.n_variables}: there are only {n_groups} to choose from.")
-        return labels, usable | always, always
+        return _Groups(labels, usable | always, always)
 
     def _positions(self, chosen: Any) -> np.ndarray:
         if chosen is None:
@@ -297,26 +221,24 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
                 )
         return np.array(found, int)
 
-    def _select(
-        self,
-        data: Prepared,
-        labels: np.ndarray,
-        usable: np.ndarray,
-        always: np.ndarray,
-        recipe: Refit,
-        progress: Progress,
-    ) -> Support:
-        search = SupportSearch(data.samples, labels, data.held_out, recipe, self.n_jobs, progress.step)
-        empty = np.zeros((0, usable.size))
-        self.path_, self.n_iter_ = Path(np.zeros(0), empty, np.zeros(0), labels, Outcome.FINISHED), 0
-        nested = [np.zeros(usable.size, bool)]
+    def _search(self, data: Prepared, job: Job) -> Support:
+        groups = self._groups(data)
+        search = SupportSearch(data.samples, groups.labels, data.held_out, job.recipe, self.n_jobs, job.progress.step)
+        n_groups = groups.usable.size
+        empty = np.zeros((0, n_groups))
+        self.path_, self.n_iter_ = Path(np.zeros(0), empty, np.zeros(0), groups.labels, Outcome.FINISHED), 0
+        nested = [np.zeros(n_groups, bool)]
+        usable = groups.usable
         if usable.any() and not data.outputs.constant.all():
-            usable = self._screened(search, usable | always) | always
-            nested = self._path(data, labels, usable, recipe, progress)
-        progress.stage("refits")
+            usable = self._screened(search, usable) | groups.always
+            nested = self._path(data, groups.labels, usable, job)
+        job.progress.stage("refits")
         return choose_support(
-            search, nested, always, usable, n_groups=self.n_variables, max_candidates=self.max_candidates
+            search, nested, groups.always, usable, n_groups=self.n_variables, max_candidates=self.max_candidates
         )
+
+    def _predicts_better(self, first: Prepared, second: Prepared, found: Support, job: Job) -> bool:
+        return predicts_better(first, second, self.path_.labels, found.groups, job.recipe)
 
     def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
         """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
@@ -329,15 +251,13 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         kept[np.argsort(-scores, kind="stable")[: self.max_inputs]] = True
         return kept
 
-    def _path(
-        self, data: Prepared, labels: np.ndarray, usable: np.ndarray, recipe: Refit, progress: Progress
-    ) -> list[np.ndarray]:
+    def _path(self, data: Prepared, labels: np.ndarray, usable: np.ndarray, job: Job) -> list[np.ndarray]:
         """Run the first stage and the path on the training rows; return nested masks over all groups."""
-        progress.stage("path")
+        job.progress.stage("path")
+        recipe, options = job.recipe, self._training()
         columns = np.flatnonzero(usable[labels])
         train = data.samples.rows(data.held_out.splits[0][0]).columns(columns)
         network = Network(columns.size, recipe.widths, train.Y.shape[1], recipe.activation)
-        options: dict[str, Any] = {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
         first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
         if first.outcome is Outcome.DIVERGED:
             warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
@@ -346,7 +266,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
 
         def keep(path: Path) -> None:
             self.path_ = self._spread(path, labels, usable)  # so that Ctrl-C leaves what was found so far
-            progress.step()
+            job.progress.step()
 
         path = dense_to_empty(
             network,
@@ -356,6 +276,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
             factor=self.path_factor,
             updates=self.path_updates,
             seed=recipe.seed,
+            solver=self.solver,
             on_strength=keep,
             **options,
         )
@@ -373,7 +294,8 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         norms[:, usable] = path.norms
         return replace(path, norms=norms, labels=labels)
 
-    def _store(self, data: Prepared, labels: np.ndarray, support: Support) -> None:
+    def _store(self, data: Prepared, found: Support, job: Job) -> None:
+        support, labels = found, self.path_.labels
         self._labels = labels
         self._candidates: tuple[Candidate, ...] = support.candidates
         self._refit = support.refit
@@ -383,6 +305,7 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         self.feature_importances_se_ = support.importances_se[labels]
         self.support_sizes_ = support.sizes
         self.support_errors_, self.support_errors_se_ = support.errors, support.errors_se
+        self.support_bic_ = support.bic
         self.held_out_error_ = support.held_out_error
         enough = self.path_.strengths[self.path_.sizes >= support.groups.sum()]
         self.lambda_ = float(enough[-1]) if enough.size else 0.0
@@ -394,55 +317,11 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
                 stacklevel=3,
             )
 
-    def _fit_head(self, data: Prepared, seed: int, progress: Progress) -> None:
-        progress.stage("head")
-        self._head: Head
-        variables = data.X[:, self.support_]
-        if not self.support_.any():
-            mean = np.average(data.y, axis=0, weights=data.sample_weight)
-            self.head_, self._head, self.head_errors_ = "mean", MeanHead(mean), {}
-            return
-        recipe = HeadFit(activation=self.activation, max_degree=self.max_degree, seed=seed)
-        name, self._head, errors = choose_head(
-            self.head, recipe, variables, data.y, data.sample_weight, data.held_out.first(), data.gap
-        )
-        self.head_ = name
-        self.head_errors_ = {kind: data.held_out.first().mean(e) for kind, e in errors.items()}
+    def _coordinates(self, X: FloatArray) -> FloatArray:
+        return X[:, self.support_]
 
-    def _frequencies(
-        self,
-        data: Prepared,
-        labels: np.ndarray,
-        usable: np.ndarray,
-        always: np.ndarray,
-        recipe: Refit,
-        progress: Progress,
-    ) -> FloatArray:
-        """Return how often each input is selected when the blocks are drawn anew with replacement."""
-        path, n_iter = self.path_, self.n_iter_
-        counts = np.zeros(usable.size)
-        for k in range(self.n_resamples):
-            resampled = data.resampled(np.random.default_rng([recipe.seed, k]), self.n_blocks)
-            counts += self._select(
-                resampled, labels, usable, always, replace(recipe, seed=recipe.seed + k + 1), progress
-            ).groups
-        self.path_, self.n_iter_ = path, n_iter
-        return (counts / self.n_resamples)[labels]
-
-    def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
-        check_is_fitted(self, "support_")
-        values = validate_data(self, X, dtype=np.float64, reset=False)
-        return values if t is None else smooth_inputs(values, t, trajectory)[0]
-
-    def predict(
-        self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
-    ) -> FloatArray:
-        """Return predictions, (n,) or (n, outputs).
-
-        With `t` the rows are taken for a noisy trajectory and smoothed first; without it they never are.
-        """
-        values = self._inputs(X, t, trajectory)
-        return self._shaped(self._head.predict(values[:, self.support_]))
+    def _count(self, found: Support) -> np.ndarray:
+        return found.groups[self._labels].astype(float)
 
     def predict_at_size(self, X: ArrayLike, size: int) -> FloatArray:
         """Return predictions of the support of another size along the path.
@@ -470,38 +349,12 @@ class FewVariablesRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, Bas
         full[:, :, self.support_] = some
         return full[:, 0] if self._single_output else full
 
-    @property
-    def equation_(self) -> str | list[str]:
-        """The polynomial as text."""
-        return self.equation(None)
-
     def equation(self, names: Any = None) -> str | list[str]:
         """Return the polynomial as text in other names, one for each input of X; one text for each output."""
         check_is_fitted(self, "support_")
-        if not isinstance(self._head, DictionaryHead):
-            raise AttributeError(
-                f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
-                "fit with head='dictionary' to have one."
-            )
         names = self.get_feature_names_out() if names is None else np.asarray(names, dtype=object)[self.support_]
-        text = self._head.polynomial.equation([str(name) for name in names])
-        return text[0] if self._single_output and isinstance(text, list) else text
-
-    def _shaped(self, predicted: FloatArray) -> FloatArray:
-        return predicted[:, 0] if self._single_output else predicted
+        return self._equation(names)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")
         return self.support_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != chosen.shape:
-        raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
-    return array[chosen]

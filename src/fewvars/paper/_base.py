@@ -1,4 +1,4 @@
-"""What the network regressors of the paper share: standardise, first stage, predict, select."""
+"""What the network regressors of the paper share: standardise, both stages, predict, select."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -12,17 +12,19 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewvars._persistent import Persistent
 from fewvars._validation import FloatArray
 from fewvars.network import Network
 from fewvars.paper._first import Stage, Standardised, cut, first_stage, selected
-from fewvars.paper._second import BICPath, second_stage
+from fewvars.paper._second import BICPath, ColumnPenalty, second_stage
 from fewvars.paper.configuration import Configuration
-from fewvars.penalties import InputGroups
 from fewvars.solvers import Outcome
 
 
-class PaperRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
+class NetworkRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A network on inputs and outputs divided by their standard deviations; how it is trained is abstract."""
+
+    _first_activation = "tanh"
 
     def __init__(self, *, configuration: Configuration | None = None, random_state: Any = None):
         self.configuration = configuration
@@ -31,6 +33,10 @@ class PaperRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstima
     @abstractmethod
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
         """Return parameters of `network_` that suit the data."""
+
+    @abstractmethod
+    def _interpret(self) -> None:
+        """Store what the fitted parameters say about the inputs."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the network.
@@ -56,16 +62,16 @@ class PaperRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         table = outputs.reshape(len(outputs), -1).astype(np.float64)
         data = Standardised.of(inputs, table, weights, configuration)
-        self.network_ = configuration.network(inputs.shape[1], table.shape[1])
+        self.network_ = configuration.network(inputs.shape[1], table.shape[1], self._first_activation)
         stage = self._train(data, configuration, seed)
         if stage.outcome is Outcome.DIVERGED:
             warn(stage.outcome.value, ConvergenceWarning, stacklevel=2)
         theta = cut(stage.theta, configuration.threshold).astype(np.float64)
-        self.support_ = selected(self.network_, theta)
         self.network_.layers(theta)[-1].biases[:] += data.offset
         self.parameters_, self.n_iter_, self.outcome_ = theta, stage.n_updates, stage.outcome
         self.x_scale_, self.y_scale_ = data.x_scale, data.y_scale
         self._one_output = outputs.ndim == 1
+        self._interpret()
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -75,24 +81,38 @@ class PaperRegressor(SelectorMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         outputs = self.network_.predict(self.parameters_, inputs / self.x_scale_) * self.y_scale_
         return outputs[:, 0] if self._one_output else outputs
 
+
+class PaperRegressor(SelectorMixin, NetworkRegressor):
+    """A network that selects inputs: those whose first-layer column is not all zero."""
+
+    def _interpret(self) -> None:
+        self.support_ = selected(self.network_, self.parameters_)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 
 
-class PenalisedRegressor(PaperRegressor):
+class TwoStages(NetworkRegressor):
     """Two stages: Adam, then proximal gradient along a grid of lambda, from which BIC chooses."""
 
+    _layer = 0
+
     @abstractmethod
-    def _penalty(self, initial: FloatArray) -> InputGroups:
-        """Return the penalty, given the first layer (H, d) of the initial estimate."""
+    def _penalty(self, initial: FloatArray) -> ColumnPenalty:
+        """Return the penalty, given the weights of its layer in the initial estimate."""
 
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
         network: Network = self.network_
-        initial = first_stage(network, data.samples, configuration, seed)
-        penalty = self._penalty(network.layers(initial.theta)[0].weights)
+        initial = first_stage(network, data.samples, configuration, seed, self._layer)
+        weights = network.layers(initial.theta)[self._layer].weights
+        penalty = self._penalty(weights)
         stage, path = second_stage(network, initial, data.samples, penalty, configuration, n=data.n, seed=seed)
         self.bic_path_: BICPath = path
         self.lambda_ = float(path.lambdas[path.best])
-        self.initial_norms_ = np.linalg.norm(network.layers(initial.theta)[0].weights.astype(np.float64), axis=0)
+        self.initial_norms_ = np.linalg.norm(weights.astype(np.float64), axis=0)
         return stage
+
+
+class PenalisedRegressor(PaperRegressor, TwoStages):
+    """Two stages with a penalty on the first layer, which selects inputs."""

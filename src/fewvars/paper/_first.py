@@ -1,6 +1,7 @@
-"""The first half of the paper's Algorithm 1 on arrays: standardise, then Adam for the initial estimate."""
+"""The first half of the paper's algorithms on arrays: standardise, then Adam for the initial estimate."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -86,13 +87,27 @@ def cut(theta: FloatArray, threshold: float) -> FloatArray:
     return np.where(np.abs(theta) < threshold, 0, theta).astype(theta.dtype)
 
 
-def selected(network: Network, theta: FloatArray) -> np.ndarray:
-    """Return which inputs have a first-layer column that is not all zero, (d,)."""
-    return (network.layers(theta)[0].weights != 0).any(axis=0)
+def selected(network: Network, theta: FloatArray, layer: int = 0) -> np.ndarray:
+    """Return which columns of a layer are not all zero: those of the selected inputs, if it is the first."""
+    return (network.layers(theta)[layer].weights != 0).any(axis=0)
 
 
-def initial_parameters(network: Network, samples: Samples, configuration: Configuration, seed: int) -> FloatArray:
-    """Draw the parameters that the first stage begins with; columns of constant inputs are zero."""
+def clear_idle(network: Network, theta: FloatArray, layer: int) -> FloatArray:
+    """Set the parameters of units below the layer to zero if nothing reads them: they mean nothing."""
+    theta = theta.copy()
+    for lower, upper in pairwise(network.layers(theta)[: layer + 1]):
+        idle = ~upper.weights.any(axis=0)
+        lower.weights[idle], lower.biases[idle] = 0, 0
+    return theta
+
+
+def initial_parameters(
+    network: Network, samples: Samples, configuration: Configuration, seed: int, layer: int = 0
+) -> FloatArray:
+    """Draw the parameters that the first stage begins with; columns of constant inputs are zero.
+
+    The layers up to the one that is to be penalised are scaled down.
+    """
     theta = network.initialise(seed)
     layers = network.layers(theta)
     if configuration.initialisation == "fan_in":
@@ -102,15 +117,17 @@ def initial_parameters(network: Network, samples: Samples, configuration: Config
             weights[:] = rng.uniform(-bound, bound, weights.shape)
             biases[:] = rng.uniform(-bound, bound, biases.shape)
     layers[0].weights[:] *= configuration.first_layer_scale * samples.X.any(axis=0)
+    for later in layers[1 : layer + 1]:
+        later.weights[:] *= configuration.first_layer_scale
     return theta.astype(samples.X.dtype)
 
 
-def first_stage(network: Network, samples: Samples, configuration: Configuration, seed: int) -> Stage:
-    """Adam without penalty: the initial estimate."""
+def first_stage(network: Network, samples: Samples, configuration: Configuration, seed: int, layer: int = 0) -> Stage:
+    """Adam without penalty: the initial estimate. The layer is the one that is penalised afterwards."""
     fit = adam(
         network,
         samples,
-        theta=initial_parameters(network, samples, configuration, seed),
+        theta=initial_parameters(network, samples, configuration, seed, layer),
         n_updates=configuration.n_first,
         learning_rate=configuration.learning_rate,
         batch_size=configuration.first_batch_size,

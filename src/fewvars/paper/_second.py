@@ -1,16 +1,18 @@
-"""The second half of the paper's Algorithm 1 on arrays: proximal gradient along a grid of lambda, and BIC."""
+"""The second half of the paper's algorithms on arrays: proximal gradient along a grid of lambda, and BIC."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from fewvars._validation import FloatArray
 from fewvars.network import Network, Samples
-from fewvars.paper._first import Stage, cut, selected
+from fewvars.paper._first import Stage, clear_idle, cut, selected
 from fewvars.paper.configuration import Configuration
-from fewvars.penalties import InputGroups
+from fewvars.penalties import InputGroups, SecondLayerColumns
 from fewvars.solvers import Outcome, Trainer, learning_rates
+
+ColumnPenalty = InputGroups | SecondLayerColumns
 
 # Below this a loss is rounding error of single precision; BIC takes its logarithm.
 _SMALLEST_LOSS = float(np.finfo(np.float32).eps) ** 2
@@ -19,16 +21,18 @@ _SMALLEST_LOSS = float(np.finfo(np.float32).eps) ** 2
 @final
 @dataclass(frozen=True, eq=False)
 class BICPath:
-    """The grid of lambda and what BIC made of it; it ends early where no input is left.
+    """The grid of lambda and what BIC made of it; it ends early where nothing is left.
+
+    Algorithm 1 selects among d inputs, Algorithm 2 among the H columns of the second layer.
 
     Attributes
     ----------
     lambdas : (m,) strengths of the penalty, increasing
     losses : (m,) mean squared error on the standardised training data, summed over the outputs
-    sizes : (m,) number of selected inputs
+    sizes : (m,) number of selected inputs or columns
     degrees_of_freedom : (m,)
     bic : (m,)
-    supports : (m, d) selected inputs
+    supports : (m, d) or (m, H) which were selected
     """
 
     lambdas: FloatArray
@@ -56,12 +60,12 @@ def bic(
 
 
 def strengths(
-    network: Network, initial: FloatArray, samples: Samples, penalty: InputGroups, grid: FloatArray
+    network: Network, initial: FloatArray, samples: Samples, penalty: ColumnPenalty, grid: FloatArray
 ) -> FloatArray:
     """Return the grid times (variance of y) / (penalty of the initial estimate)."""
     mean = np.average(samples.Y, axis=0, weights=samples.weights)
     variance = float(np.average(((samples.Y - mean) ** 2).sum(axis=1), weights=samples.weights))
-    value = penalty.value(network.layers(initial)[0].weights)
+    value = penalty.value(network.layers(initial)[penalty.layer].weights)
     return grid * (variance or 1.0) / (value or 1.0)
 
 
@@ -69,7 +73,7 @@ def second_stage(
     network: Network,
     initial: Stage,
     samples: Samples,
-    penalty: InputGroups,
+    penalty: ColumnPenalty,
     configuration: Configuration,
     *,
     n: float,
@@ -84,11 +88,12 @@ def second_stage(
         if configuration.start == "cold":
             walk = _Walk(network, initial.theta, samples, penalty, configuration.second_batch_size, seed)
         n_updates += walk.run(rates, strength)
-        thetas.append(cut(walk.theta, configuration.threshold))
-        losses.append(network.loss(thetas[-1], samples))
+        thetas.append(clear_idle(network, cut(walk.theta, configuration.threshold), penalty.layer))
+        with np.errstate(over="ignore"):  # the last finite parameters of a run that diverged
+            losses.append(network.loss(thetas[-1], samples))
         if walk.trainer.outcome is Outcome.DIVERGED or (configuration.start == "warm" and not walk.alive.any()):
             break
-    path = _judge(network, np.array(thetas), lambdas[: len(thetas)], np.array(losses), configuration, n)
+    path = _judge(network, np.array(thetas), lambdas[: len(thetas)], np.array(losses), penalty.layer, configuration, n)
     outcome = initial.outcome if initial.outcome is Outcome.DIVERGED else walk.trainer.outcome
     return Stage(thetas[path.best], n_updates, outcome), path
 
@@ -98,10 +103,11 @@ def _judge(
     thetas: FloatArray,
     lambdas: FloatArray,
     losses: FloatArray,
+    layer: int,
     configuration: Configuration,
     n: float,
 ) -> BICPath:
-    supports = np.array([selected(network, theta) for theta in thetas])
+    supports = np.array([selected(network, theta, layer) for theta in thetas])
     sizes = supports.sum(axis=1)
     freedom = sizes if configuration.degrees_of_freedom == "inputs" else (thetas != 0).sum(axis=1)
     values = bic(losses, freedom, n, network.n_outputs, likelihood=configuration.likelihood)
@@ -109,10 +115,10 @@ def _judge(
 
 
 class _Walk:
-    """Proximal gradient from one strength to the next; an input that is zero at the end of one stays out."""
+    """Proximal gradient from one strength to the next; what is zero at the end of one stays out."""
 
     def __init__(
-        self, network: Network, theta: FloatArray, samples: Samples, penalty: InputGroups, batch_size: int, seed: int
+        self, network: Network, theta: FloatArray, samples: Samples, penalty: ColumnPenalty, batch_size: int, seed: int
     ) -> None:
         self.trainer = Trainer(network, theta, samples, batch_size=batch_size, seed=seed)
         self.penalty = penalty
@@ -121,8 +127,8 @@ class _Walk:
 
     @property
     def alive(self) -> np.ndarray:
-        """Which of the inputs kept so far are not zero."""
-        return selected(self.trainer.network, self.trainer.theta)
+        """Which of the columns kept so far are not zero."""
+        return selected(self.trainer.network, self.trainer.theta, self.penalty.layer)
 
     @property
     def theta(self) -> FloatArray:
@@ -133,7 +139,13 @@ class _Walk:
         """Make one update for each rate; return how many were made."""
         alive = self.alive
         if alive.any() and not alive.all():
+            self._leave_out(alive)
+        return len(self.trainer.proximal(rates, self.penalty, strength))
+
+    def _leave_out(self, alive: np.ndarray) -> None:
+        if self.penalty.layer > 0:
+            self.penalty = replace(self.penalty, frozen=~alive)
+        else:  # dropped altogether: the updates become cheaper
             self.trainer.keep_inputs(alive)
             self.penalty = self.penalty.restrict(alive)
             self._kept = self._kept[alive]
-        return len(self.trainer.proximal(rates, self.penalty, strength))

@@ -1,4 +1,4 @@
-"""Every choice that the paper's Algorithm 1 leaves open, in one place, with the reason for each."""
+"""Every choice that the paper's algorithms leave open, in one place, with the reason for each."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -12,7 +12,7 @@ from fewvars.network import Network
 @final
 @dataclass(frozen=True)
 class Configuration:
-    """How the paper's algorithm and its network baselines are run.
+    """How the paper's algorithms and its network baselines are run.
 
     The paper fixes three hidden layers of H = 20 tanh units, learning rate 0.005 for all optimisers, division
     by sample standard deviations without centring, adaptive weights 1 / |W~_j|^2, BIC, and the entrywise
@@ -22,7 +22,7 @@ class Configuration:
     Parameters
     ----------
     width, n_hidden_layers : int
-        H and the number of hidden layers; the paper's values.
+        H and the number of hidden layers; the paper's values. In Algorithm 2 the first of them is linear.
     learning_rate : float
         The paper's value, for Adam and for the proximal gradient alike, constant. Neither has weight decay,
         and the proximal gradient has no momentum.
@@ -40,6 +40,7 @@ class Configuration:
     first_layer_scale : float
         Factor on the initial first layer. Columns of idle inputs stay near where they began, so with the
         usual size (norm 0.8) they weigh as much as true ones; from near zero a column must earn its norm.
+        In Algorithm 2 the factor is on the first two layers, whose product is what the first is in Algorithm 1.
     bias_at_mean : bool
         The output bias begins at the mean of y. Outputs are not centred, and one of the paper's functions has
         a mean of 50 standard deviations, out of reach of a bias that moves by 0.005 at a time.
@@ -55,18 +56,22 @@ class Configuration:
         first strength the penalty no longer prevents that noise is fitted, and BIC prefers the dense model.
     start : {"warm", "cold"}
         The second procedure says "initialize" without saying where. Warm: the first strength begins at the
-        initial estimate and each next one where the last ended; inputs that are zero at the end of one
-        strength stay out. Cold: every strength begins at the initial estimate, with all inputs.
+        initial estimate and each next one where the last ended; inputs (in Algorithm 2: columns) that are zero
+        at the end of one strength stay out. Cold: every strength begins at the initial estimate, with all inputs.
     likelihood : {"estimated", "unit"}
         First term of BIC, n the number of samples, k of outputs: n k log(L / k), a Gaussian likelihood with
         the residual variance estimated, or n L, with the variance of y taken for that of the noise.
     degrees_of_freedom : {"parameters", "inputs"}
-        What is multiplied by log n in BIC: parameters that are not zero, or inputs that are selected.
+        What is multiplied by log n in BIC: parameters that are not zero, or inputs (in Algorithm 2: columns)
+        that are selected. Rows of the first layer whose column in the second is zero do not count.
     precision : {"float32", "float64"}
         Of the training.
 
     Notes
     -----
+    Algorithm 2 takes this configuration as it is: the paper says that its training is the same. On development
+    data no other reading was clearly better.
+
     The unweighted group lasso, whose optimiser the paper does not name, differs by its weights of one only:
     same initial estimate as its start, same updates, same grid, same BIC. The plain network is the initial
     estimate itself.
@@ -109,9 +114,10 @@ class Configuration:
         check_choice("degrees_of_freedom", self.degrees_of_freedom, ("parameters", "inputs"))
         check_choice("precision", self.precision, self.PRECISIONS)
 
-    def network(self, n_inputs: int, n_outputs: int) -> Network:
-        """Return the shape of the network."""
-        return Network(n_inputs, (self.width,) * self.n_hidden_layers, n_outputs, "tanh")
+    def network(self, n_inputs: int, n_outputs: int, first_activation: str = "tanh") -> Network:
+        """Return the shape of the network; Algorithm 2 has the identity for its first activation."""
+        activations = (first_activation, *("tanh",) * (self.n_hidden_layers - 1))
+        return Network(n_inputs, (self.width,) * self.n_hidden_layers, n_outputs, activations)
 
     def relative_strengths(self) -> np.ndarray:
         """Return the grid of lambda in its natural unit, (n_strengths,), increasing."""

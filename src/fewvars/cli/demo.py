@@ -1,0 +1,65 @@
+"""`fewvars demo`: the variables behind one equation of Lorenz-96, from noisy samples, with a report."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from . import _data as files
+from ._terminal import debug_option, say, warnings_as_notes
+
+
+@click.command(short_help="Find the variables behind one equation of a chaotic system.")
+@click.option("--noise", default=0.02, show_default=True, help="Noise, as a share of the largest value.")
+@click.option("--equation", default=25, show_default=True, help="Which of the 40 equations to learn.")
+@click.option("--seed", default=0, show_default=True, help="Of the noise and of the fit.")
+@click.option(
+    "--out",
+    type=files.FILE,
+    default=Path("fewvars-demo.html"),
+    show_default=True,
+    metavar="HTML",
+    help="Where the report goes.",
+)
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None:
+    """Find which of 40 noisy variables of a chaotic system drive one of its equations."""
+    files.check_outputs([], {"--out": out})
+    files.need_matplotlib()
+    from .. import datasets, metrics, targets
+    from ..estimators import FewVariablesRegressor
+    from ..report import write_report
+    from .fit import describe, sentences
+
+    data = datasets.lorenz96_dataset(targets.lorenz_equation(equation), noise_x=noise, noise_y=noise, seed=seed)
+    names = list(data.names)
+    say(f"Lorenz-96, {len(names)} variables, {len(data.X_train)} noisy samples (noise {noise:g}).")
+    start = time.perf_counter()
+    verbose = int(not quiet and sys.stderr.isatty())
+    target = f"dx{equation}/dt"
+    with warnings_as_notes():
+        model = FewVariablesRegressor(random_state=seed, n_jobs=-1, verbose=verbose)
+        model.fit(data.X_train, data.y_train, t=data.t_train)
+        seconds = time.perf_counter() - start
+        write_report(
+            out,
+            model,
+            data.X_train,
+            data.y_train,
+            t=data.t_train,
+            title=f"What {target} of Lorenz-96 depends on",
+            target_name=target,
+            feature_names=names,
+            command=f"fewvars demo --noise {noise:g} --equation {equation} --seed {seed}",
+            seconds=seconds,
+        )
+    rows = files.Rows(data.X_train, data.y_train, data.t_train, None, 0)
+    answer = describe(model, rows, files.Roles(names, [target], "t"), seconds)
+    for line in sentences(answer | {"saved": None, "report": None}):
+        say(line)
+    say(f"Truth: {', '.join(name for name, true in zip(names, data.support, strict=True) if true)}.")
+    error = metrics.relative_error(data.y_test, model.predict(data.X_test))
+    say(f"Relative error on {len(data.y_test)} noiseless test samples: {error:.4f}.")
+    say(f"Report: {out.resolve()}")

@@ -1,0 +1,314 @@
+"""`fewvars fit`: which variables, how sure, which function, how good."""
+
+import ast
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _data as files
+from ._terminal import debug_option, note, printable, say, say_json, warnings_as_notes
+
+if TYPE_CHECKING:
+    from ._data import Roles, Rows
+
+
+def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Turn NAME=VALUE into keywords; a value that is no Python literal is text."""
+    settings = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{text!r}: write NAME=VALUE.")
+        try:
+            settings[name.strip()] = ast.literal_eval(value.strip())
+        except (ValueError, SyntaxError):
+            settings[name.strip()] = value.strip()
+    return settings
+
+
+@click.command(short_help="Find the few variables that a column of DATA depends on.")
+@files.data_argument
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    required=True,
+    metavar="COLUMN",
+    shell_complete=files.complete_column,
+    help="The column to explain. Repeat it for several that share their variables.",
+)
+@click.option(
+    "--time", "time_column", metavar="COLUMN", shell_complete=files.complete_column, help="Times: numbers or ISO dates."
+)
+@click.option(
+    "--trajectory", metavar="COLUMN", shell_complete=files.complete_column, help="Labels that tell runs apart."
+)
+@click.option(
+    "--inputs",
+    multiple=True,
+    metavar="COLUMNS",
+    shell_complete=files.complete_column,
+    help="Look only at these columns. Repeat it, or separate names by commas.",
+)
+@click.option(
+    "--drop", multiple=True, metavar="COLUMNS", shell_complete=files.complete_column, help="Leave these columns out."
+)
+@click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
+@files.delimiter_option
+@click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
+@click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
+@click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
+@click.option("--head", type=click.Choice(["auto", "network", "dictionary"]), help="The kind of function.")
+@click.option("--n-variables", type=click.IntRange(min=0), help="Find this many variables.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMNS",
+    shell_complete=files.complete_column,
+    help="Never leave these variables out.",
+)
+@click.option("--shuffle", is_flag=True, help="Hold out random rows, not blocks: if rows are in no order of time.")
+@click.option("--resamples", type=click.IntRange(min=0), help="Repeat the selection on resampled blocks.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of random numbers.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    callback=_settings,
+    metavar="NAME=VALUE",
+    help="Set any other parameter of the estimator.",
+)
+@click.option("--quiet", is_flag=True, help="No progress, no notes.")
+@debug_option
+def fit(
+    data: str,
+    targets: tuple[str, ...],
+    time_column: str | None,
+    trajectory: str | None,
+    inputs: tuple[str, ...],
+    drop: tuple[str, ...],
+    drop_missing: bool,
+    delimiter: str | None,
+    save: Path | None,
+    report: Path | None,
+    as_json: bool,
+    directions: bool,
+    keep: tuple[str, ...],
+    settings: dict[str, Any],
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find the few variables that a column of DATA depends on, and the function.
+
+    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column that is not the target, the time, the
+    trajectory or dropped is an input and must hold numbers.
+
+    \b
+      fewvars fit flow.csv --target pressure --time t --report flow.html
+      fewvars fit flow.csv --target pressure --drop station,note --json
+    """
+    files.check_outputs([data], {"--save": save, "--report": report})
+    if report is not None:
+        files.need_matplotlib()
+    table = files.read(data, delimiter)
+    roles = files.Roles.of(table, targets=targets, time=time_column, trajectory=trajectory, inputs=inputs, drop=drop)
+    rows = files.Rows.of(table, roles, drop_missing=drop_missing)
+    del table
+    kept = files.listed(keep, roles.inputs)
+    for name in kept:
+        if name not in roles.inputs:
+            raise ValueError(f"--keep {name!r}: this is not one of the inputs.")
+    if rows.n_dropped and not quiet:
+        note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
+    asked = {**_parameters(options, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    with warnings_as_notes():
+        model, seconds = _fitted(directions, asked, rows, roles)
+        answer = {"data": data, **describe(model, rows, roles, seconds), "saved": None, "report": None}
+        try:
+            if save is not None:
+                _save(model, save)
+                answer["saved"] = str(save)
+            if report is not None:
+                _report(report, model, rows, roles, seconds)
+                answer["report"] = str(report)
+        finally:  # a full disk must not cost the answer
+            if as_json:
+                say_json(answer)
+            else:
+                for line in sentences(answer):
+                    say(line)
+
+
+def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
+    """Translate options into parameters of the estimator; what was not asked for is left to its default."""
+    asked = {
+        "smoothing": options["smoothing"],
+        "head": options["head"],
+        "n_variables": options["n_variables"],
+        "always_keep": keep or None,
+        "shuffle": options["shuffle"] or None,
+        "n_resamples": options["resamples"],
+        "random_state": options["seed"],
+        "n_jobs": options["jobs"],
+        "verbose": int(not quiet and sys.stderr.isatty()),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
+    import warnings
+
+    import numpy as np
+
+    if directions:
+        from ..estimators import FewDirectionsRegressor as Estimator
+    else:
+        from ..estimators import FewVariablesRegressor as Estimator
+    known = Estimator().get_params()
+    for name in asked:
+        if name not in known:
+            kind = "--directions" if directions else "this estimator"
+            raise ValueError(f"{kind} has no parameter {name!r}: choose from {', '.join(sorted(known))}.")
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # The answer says so itself.
+        warnings.filterwarnings("ignore", message="No (input|direction).*nothing was selected", category=UserWarning)
+        model = Estimator(**asked).fit(rows.X, rows.y, t=rows.t, trajectory=rows.trajectory)
+    seconds = time.perf_counter() - start
+    model.feature_names_in_ = np.array(roles.inputs, dtype=object)  # X was a plain array
+    return model, seconds
+
+
+def _save(model: Any, path: Path) -> None:
+    from ..persistence import save
+
+    save(model, path)
+
+
+def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float) -> None:
+    from ..report import write_report
+
+    depend = "depends" if len(roles.targets) == 1 else "depend"
+    write_report(
+        path,
+        model,
+        rows.X,
+        rows.y,
+        t=rows.t,
+        trajectory=rows.trajectory,
+        title=f"What {' and '.join(roles.targets)} {depend} on",
+        target_name=roles.targets,
+        feature_names=roles.inputs,
+        command=shlex.join(["fewvars", *sys.argv[1:]]),
+        seconds=seconds,
+    )
+
+
+def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
+    """Return what was found, as one object."""
+    from .. import __version__
+
+    answer: dict[str, Any] = {
+        "fewvars": __version__,
+        "rows": len(rows.X),
+        "rows_left_out": rows.n_dropped,
+        "inputs": len(roles.inputs),
+        "targets": roles.targets,
+        "time": roles.time,
+        "trajectory": roles.trajectory,
+    }
+    if hasattr(model, "support_"):
+        answer["variables"] = _variables(model, roles.inputs)
+    else:
+        answer["directions"] = [
+            {"strength": strength, "weights": dict(zip(roles.inputs, weights.tolist(), strict=True))}
+            for strength, weights in zip(model.singular_values_, model.directions_, strict=True)
+        ]
+    equations = model.equation(roles.inputs) if model.head_ == "dictionary" and hasattr(model, "equation") else None
+    return answer | {
+        "head": model.head_,
+        "equations": [equations] if isinstance(equations, str) else equations,
+        "held_out_error": model.held_out_error_,
+        "head_errors": model.head_errors_,
+        "smoothed": model.smoothed_,
+        "lambda": model.lambda_,
+        "seconds": seconds,
+    }
+
+
+def _variables(model: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return the selected variables, the most important first."""
+    frequencies = getattr(model, "selection_frequencies_", None)
+    found = []
+    for j in sorted(model.support_.nonzero()[0], key=lambda j: -model.feature_importances_[j]):
+        variable = {
+            "name": names[j],
+            "importance": model.feature_importances_[j],
+            "importance_se": model.feature_importances_se_[j],
+        }
+        found.append(variable if frequencies is None else variable | {"selection_frequency": frequencies[j]})
+    return found
+
+
+def sentences(answer: dict[str, Any]) -> list[str]:
+    """Return the answer as lines of text."""
+    target = " and ".join(answer["targets"])
+    depend = "depends" if len(answer["targets"]) == 1 else "depend"
+    size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
+    if "directions" in answer:
+        found, kind = answer["directions"], "linear combination"
+        lines = [line for k, direction in enumerate(found, start=1) for line in _direction_lines(k, direction)]
+    else:
+        found, kind = answer["variables"], f"of {answer['inputs']} variables"
+        lines = _variable_lines(found)
+    if found:
+        plural = "s" if "directions" in answer and len(found) > 1 else ""
+        lines.insert(0, f"{target} {depend} on {len(found)} {kind}{plural} ({size}):")
+    else:
+        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean does ({size})."]
+    return [*lines, *_function_lines(answer), *_written_lines(answer)]
+
+
+def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
+    width = max((len(printable(variable["name"])) for variable in variables), default=0)
+    lines = []
+    for variable in variables:
+        rise = f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}"
+        line = f"  {printable(variable['name']):<{width}}  without it the held-out error rises by {rise}"
+        if "selection_frequency" in variable:
+            line += f"; selected in {variable['selection_frequency']:.0%} of the resamples"
+        lines.append(line)
+    return lines
+
+
+def _direction_lines(k: int, direction: dict[str, Any], most: int = 8) -> list[str]:
+    weights = sorted(direction["weights"].items(), key=lambda pair: -abs(pair[1]))
+    terms = " ".join(f"{weight:+.3g} {name}" for name, weight in weights[:most])
+    more = f" and {len(weights) - most} smaller terms" if len(weights) > most else ""
+    return [f"  z{k} = {terms}{more}"]
+
+
+def _function_lines(answer: dict[str, Any]) -> list[str]:
+    kinds = {"dictionary": "a polynomial", "network": "a network", "mean": "the mean"}
+    chosen = "the variables" if "variables" in answer else "the directions"
+    lines = [f"The function is {kinds[answer['head']]}."]
+    for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
+        lines.append(f"  {printable(name)} = {equation}")
+    errors = [f"{error:.3g} by {kinds[kind]}" for kind, error in answer["head_errors"].items()]
+    errors += [f"{answer['held_out_error']:.3g} by the networks that chose {chosen}"]
+    lines.append(f"Held-out errors, in units of the variance: {', '.join(errors)}.")
+    lines.append("They have chosen the model, so they are not test errors.")
+    smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
+    return [*lines, f"The inputs {smoothed}."]
+
+
+def _written_lines(answer: dict[str, Any]) -> list[str]:
+    written = {"Model": answer["saved"], "Report": answer["report"]}
+    return [f"{what}: {path}" for what, path in written.items() if path]

@@ -1,0 +1,121 @@
+"""`fewvars predict`: the rows of a file by a saved model, columns matched by name."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import _data as files
+from ._terminal import debug_option, note, warnings_as_notes, write
+
+if TYPE_CHECKING:
+    from ..tables import Table
+
+
+@click.command(short_help="Predict the rows of DATA by a saved model.")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@files.data_argument
+@click.option("--out", type=files.FILE, metavar="FILE", help="A .csv, .parquet or .npz file instead of stdout.")
+@click.option(
+    "--time",
+    "time_column",
+    metavar="COLUMN",
+    shell_complete=files.complete_column,
+    help="Times, copied to the predictions.",
+)
+@click.option(
+    "--trajectory", metavar="COLUMN", shell_complete=files.complete_column, help="Labels that tell runs apart."
+)
+@click.option("--smooth", is_flag=True, help="Smooth the inputs in time first; needs --time.")
+@files.delimiter_option
+@click.option("--quiet", is_flag=True, help="No notes.")
+@debug_option
+def predict(
+    model: Path,
+    data: str,
+    out: Path | None,
+    time_column: str | None,
+    trajectory: str | None,
+    smooth: bool,
+    delimiter: str | None,
+    quiet: bool,
+) -> None:
+    """Predict the rows of DATA by MODEL, saved by `fewvars fit --save`.
+
+    Columns are matched by name, in any order; others are ignored. Predictions go to stdout as CSV.
+
+    \b
+      fewvars predict flow.model new.csv > predicted.csv
+      fewvars predict flow.model new.csv --time t --smooth --out predicted.parquet
+    """
+    from ..tables import SUFFIXES, table_bytes
+
+    if smooth and time_column is None:
+        raise click.UsageError("--smooth needs --time COLUMN.")
+    if out is not None and out.suffix not in SUFFIXES:
+        raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
+    files.check_outputs([model, data], {"--out": out})
+    from ..persistence import load
+
+    with warnings_as_notes():
+        estimator = load(model)
+        if not hasattr(estimator, "predict"):
+            raise ValueError(f"{model} holds a {type(estimator).__name__}, which does not predict.")
+        if smooth and not hasattr(estimator, "smoothed_"):
+            raise ValueError(f"--smooth: {model} holds a {type(estimator).__name__}, which does not smooth.")
+        table = files.read(data, delimiter)
+        inputs = _matched(estimator, table, {time_column, trajectory}, quiet)
+        for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
+            files.check_names(table, [name] if name is not None else [], option)
+        rows = files.Rows.of(table, files.Roles(inputs, [], time_column, trajectory, droppable=False))
+        if getattr(estimator, "smoothed_", False) and not smooth and not quiet:
+            note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
+        values = _predicted(estimator, rows, smooth)
+    columns: dict[str, Any] = {} if time_column is None else {time_column: rows.t}
+    columns |= dict(zip(_headings(estimator, values.shape[1], columns), values.T, strict=True))
+    content = table_bytes(columns, ".csv" if out is None else out.suffix)
+    if out is None:
+        write(content.decode())
+    else:
+        from .._atomic import write_atomically
+
+        write_atomically(out, content)
+
+
+def _matched(estimator: Any, table: "Table", others: set[str | None], quiet: bool) -> list[str]:
+    """Return the inputs of the model, all of which must be columns; say which columns are not used."""
+    if not hasattr(estimator, "feature_names_in_"):
+        if len(table.names) != estimator.n_features_in_:
+            raise ValueError(
+                f"The model knows no names, and DATA has {len(table.names)} columns in place of "
+                f"{estimator.n_features_in_}."
+            )
+        return table.names
+    wanted = [str(name) for name in estimator.feature_names_in_]
+    absent = [name for name in wanted if name not in table.columns]
+    if absent:
+        lacks = f"DATA lacks {len(absent)} of the model's {len(wanted)} columns: {files.some_of(absent)}."
+        raise ValueError(f"{lacks} {files.naming(table)}".strip())
+    extra = [name for name in table.names if name not in {*wanted, *others}]
+    if extra and not quiet:
+        note(f"Ignored columns that the model does not use: {files.some_of(extra)}.")
+    return wanted
+
+
+def _predicted(estimator: Any, rows: files.Rows, smooth: bool) -> Any:
+    """Return predictions (n, outputs)."""
+    import warnings
+
+    with warnings.catch_warnings():
+        # The columns were matched above, and an array has no names.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        if smooth:
+            values = estimator.predict(rows.X, t=rows.t, trajectory=rows.trajectory)
+        else:
+            values = estimator.predict(rows.X)
+    return values.reshape(len(rows.X), -1)
+
+
+def _headings(estimator: Any, n_outputs: int, taken: dict[str, Any]) -> list[str]:
+    names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
+    return [name if name not in taken else f"{name}_" for name in names]

@@ -1,0 +1,96 @@
+"""`fewvars reproduce`: the paper's experiments, resumed where the last run ended."""
+
+from pathlib import Path
+
+import click
+
+from ._terminal import debug_option, note, say
+
+_EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
+_FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
+
+
+@click.command(short_help="Repeat the experiments of the paper.")
+@click.option(
+    "--replicates", type=click.IntRange(min=1), default=2, show_default=True, help="Of every fit; the paper has 100."
+)
+@click.option("--only", multiple=True, type=click.Choice(_EXPERIMENTS), help="This experiment; may be repeated.")
+@click.option("--methods", multiple=True, type=click.Choice(_FAMILIES), help="This method; may be repeated.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes on this machine.  [default: one for each core]")
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
+@click.option(
+    "--rows",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("fewvars-study"),
+    show_default=True,
+    metavar="FOLDER",
+    help="Where rows are kept, and tables and figures go.",
+)
+@click.option("--fresh", is_flag=True, help="Start over, in the first folder FOLDER-2, FOLDER-3, ... without rows.")
+@click.option("--retry-failed", is_flag=True, help="Run the fits again that have failed.")
+@click.option("--no-fits", is_flag=True, help="Only make tables and figures of the rows that are there.")
+@click.option(
+    "--tables", type=click.Path(dir_okay=False, path_type=Path), metavar="MD", help="Copy the tables to this file."
+)
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+def reproduce(
+    replicates: int,
+    only: tuple[str, ...],
+    methods: tuple[str, ...],
+    jobs: int | None,
+    dask: str | None,
+    rows: Path,
+    fresh: bool,
+    retry_failed: bool,
+    no_fits: bool,
+    tables: Path | None,
+    quiet: bool,
+) -> None:
+    """Repeat the experiments of the paper and set them beside its figures.
+
+    Every finished fit is kept in FOLDER. Started again, whatever ended the last run, only what is missing is
+    run. Tables and figures are made of all rows in FOLDER.
+    """
+    from joblib import cpu_count
+
+    from .._atomic import write_atomically
+    from ..paper import study
+
+    if no_fits and (fresh or retry_failed or dask):
+        raise click.UsageError("--no-fits runs nothing: leave out --fresh, --retry-failed and --dask.")
+    folder = study.Folder(rows)
+    if fresh:
+        folder = folder.fresh()
+        note(f"Starting over in {folder.path}.")
+    chosen = [experiment for experiment in study.EXPERIMENTS if not only or experiment.name in only]
+    for method in sorted({m.label for experiment in chosen for m in experiment.methods if not m.available}):
+        note(f"Not in this version of fewvars, left out: {method}.")
+    failed = 0
+    if not no_fits:
+        try:
+            found = study.run(
+                folder.path,
+                experiments=chosen,
+                replicates=replicates,
+                families=methods or None,
+                jobs=jobs or cpu_count(),
+                dask=dask,
+                retry_failed=retry_failed,
+                progress=not quiet,
+            )
+        except KeyboardInterrupt:
+            note(f"Finished fits are kept in {folder.path}; the same command goes on from there.")
+            raise
+        failed = sum(not row.fitted for row in found)
+    report = study.write_report(folder.path, experiments=study.EXPERIMENTS)
+    if tables is not None:
+        write_atomically(tables, report.tables.read_bytes())
+    if report.contents.stale:
+        note(f"Rows of specifications that have changed since, kept and not used: {report.contents.stale}.")
+    if report.contents.unreadable:
+        note(f"Torn lines, passed over: {report.contents.unreadable}.")
+    if failed:
+        note(f"Fits that failed: {failed}. Their rows say why, and --retry-failed runs them again.")
+    say(f"Page: {report.page.resolve()}")
+    say(f"Tables: {(tables or report.tables).resolve()}")

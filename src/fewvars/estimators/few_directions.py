@@ -1,0 +1,300 @@
+"""The few-directions estimator: f(x) = g(Ax), with the directions and their number found from the data."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import FloatArray, check_whole
+from ..directions import Directions, RankSearch, active_directions, choose_directions, refined_starts
+from ..network import Network, Samples
+from ..penalties import SingularValues
+from ..preparation import Prepared
+from ..rank_path import DirectionsPath, full_to_zero_rank
+from ..selection import Refit
+from ..solvers import Outcome, adam
+from ._base import BlockedRegressor, Job
+
+
+class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BlockedRegressor):
+    """Find the few linear combinations of the inputs that an output depends on, and learn the function of them.
+
+    A network is trained briefly; a path of adaptive soft-thresholding of the singular values of its first layer,
+    from full rank to none, proposes directions for each rank. At the likely ranks polynomials and networks of the
+    combinations are fitted jointly with the directions, and compared on held-out blocks: the smallest rank that is
+    not worse than the best is taken. A last check adds a direction along which the held-out residual is linear
+    beyond doubt, even if it is too weak to be worth its parameters. Directions and function are then fitted anew.
+
+    Parameters
+    ----------
+    n_directions : int, optional
+        Ask for this many directions instead of having the number found.
+    hidden_layers : tuple of int, default=(20, 20, 20)
+        Units of the hidden layers of the network on the path. The first bounds the number of directions.
+    activation : str, default="tanh"
+        "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
+    smoothing : {"auto", "on", "off"}, default="auto"
+        Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
+        predict held-out blocks better than the measured ones; discrete columns are always left alone.
+    head : {"auto", "network", "dictionary"}, default="auto"
+        The function of the combinations: a network, or a sparse polynomial; "auto" takes the one that does better
+        on the held-out blocks, the polynomial in a tie.
+    max_degree : int, default=4
+        Largest degree of the polynomial.
+    cv : splitter, int or list of (train, test), optional
+        In place of the held-out blocks. The path sees the training rows of the first split; the first two compare
+        the ranks, all of them judge a weak direction.
+    n_blocks : int, default=20
+        Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
+    shuffle : bool, default=False
+        Hold out random quarters of the rows instead: for data sorted by something else than time.
+    solver : {"momentum"}, default="momentum"
+        Of the path. Adaptive singular values are not convex, so there is no monotone solver with a certificate.
+    first_updates, path_updates, refit_updates : int
+        Updates of the first stage, of each strength on the path, and of each refit along it.
+    path_factor : float, default=1.15
+        Ratio of neighbouring strengths on the path.
+    batch_size : int, default=128
+    learning_rate : float, default=0.005
+    max_rank : int, default=10
+        Largest number of directions that is considered.
+    n_resamples : int, default=0
+        Repeat the search on this many resamples of the blocks, for `selection_frequencies_`.
+    random_state : int, RandomState instance or None, default=None
+    n_jobs : int, optional
+        Threads over candidates. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    n_directions_ : int
+        k, the number of directions.
+    directions_ : (k, n_features)
+        In the units of the inputs: `transform(X) == (X - mean_) @ directions_.T`. In inputs divided by their
+        standard deviations the rows are orthonormal. They are in the order of `singular_values_`, and the loading
+        of largest size (in those inputs) of each is positive.
+    mean_ : (n_features,)
+    singular_values_ : (k,)
+        How strongly y depends on each: root mean square of the derivative of y, in standard deviations, along it,
+        decreasing. They are the singular values of the table of scaled gradients.
+    path_ : DirectionsPath
+    lambda_ : float
+        The largest strength on the path at which as many directions were alive as were chosen.
+    ranks_, rank_errors_, rank_errors_se_ : (candidates,)
+        Ranks that were tried, their held-out errors and standard errors.
+    held_out_error_ : float
+        Held-out mean squared error at the chosen rank over the variance of y. It has chosen the rank, so it is not
+        a test error.
+    head_ : {"network", "dictionary", "mean"}
+        What `predict` evaluates; "mean" if there is no direction.
+    equation_ : str or list of str
+        The polynomial as text in z0, z1, ..., the columns of `transform`; only with a dictionary head.
+    head_errors_ : dict
+        Held-out error of each kind of head that was tried, in the same units, against y as measured.
+    smoothed_ : bool
+        Whether the inputs were smoothed.
+    selection_frequencies_ : (max_rank + 1,)
+        How often 0, 1, 2, ... directions were found; only with `n_resamples`.
+    n_iter_ : int
+        Updates of the first stage and the path.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Constant columns have loading zero. Rows of zero weight are left out altogether.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewvars import FewDirectionsRegressor
+    >>> X = np.random.default_rng(0).standard_normal((500, 5))
+    >>> model = FewDirectionsRegressor(random_state=0).fit(X, (X[:, 0] + X[:, 1] - X[:, 2]) ** 2)
+    >>> model.n_directions_, model.transform(X).shape
+    (1, (500, 1))
+    """
+
+    _n_splits = 4
+
+    def __init__(
+        self,
+        *,
+        n_directions: int | None = None,
+        hidden_layers: tuple[int, ...] = (20, 20, 20),
+        activation: str = "tanh",
+        smoothing: str = "auto",
+        head: str = "auto",
+        max_degree: int = 4,
+        cv: Any = None,
+        n_blocks: int = 20,
+        shuffle: bool = False,
+        solver: str = "momentum",
+        first_updates: int = 1600,
+        path_updates: int = 300,
+        refit_updates: int = 3000,
+        path_factor: float = 1.15,
+        batch_size: int = 128,
+        learning_rate: float = 0.005,
+        max_rank: int = 10,
+        n_resamples: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_directions = n_directions
+        self.hidden_layers = hidden_layers
+        self.activation = activation
+        self.smoothing = smoothing
+        self.head = head
+        self.max_degree = max_degree
+        self.cv = cv
+        self.n_blocks = n_blocks
+        self.shuffle = shuffle
+        self.solver = solver
+        self.first_updates = first_updates
+        self.path_updates = path_updates
+        self.refit_updates = refit_updates
+        self.path_factor = path_factor
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_rank = max_rank
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _recipe(self) -> Refit:
+        recipe = super()._recipe()
+        if self.solver != "momentum":
+            raise ValueError(
+                f"solver={self.solver!r}: adaptive singular values are not convex, and no certificate holds for them; "
+                "use 'momentum'."
+            )
+        check_whole("max_rank", self.max_rank)
+        if self.n_directions is not None:
+            check_whole("n_directions", self.n_directions, minimum=0)
+            if self.n_directions > self.n_features_in_:
+                raise ValueError(
+                    f"n_directions={self.n_directions}: X has only {self.n_features_in_} columns; ask for at most "
+                    "that many."
+                )
+            if self.n_directions > recipe.widths[0]:
+                raise ValueError(
+                    f"n_directions={self.n_directions}: the first hidden layer has {recipe.widths[0]} units; ask for "
+                    "at most that many, or give wider hidden_layers."
+                )
+        return recipe
+
+    def _rank_search(self, data: Prepared, job: Job) -> RankSearch:
+        """Return the search on the columns that are not constant, in double precision."""
+        samples = data.samples.columns(~data.inputs.constant)
+        double = Samples(*(array.astype(np.float64) for array in (samples.X, samples.Y, samples.weights)))
+        recipe = job.recipe
+        return RankSearch(double, data.held_out, recipe.activation, recipe.seed, self.n_jobs, job.progress.step)
+
+    def _search(self, data: Prepared, job: Job) -> Directions:
+        search = self._rank_search(data, job)
+        d = search.samples.X.shape[1]
+        self.path_, self.n_iter_ = DirectionsPath.empty(min(job.recipe.widths[0], d)), 0
+        starts: dict[int, FloatArray] = {}
+        likely = 0
+        if d and not data.outputs.constant.all() and self.n_directions != 0:
+            starts, likely = self._starts(data, search, job)
+        job.progress.stage("ranks")
+        return choose_directions(search, starts, likely, n_directions=self.n_directions)
+
+    def _starts(self, data: Prepared, search: RankSearch, job: Job) -> tuple[dict[int, FloatArray], int]:
+        """Run the first stage and the path on the training rows; return directions by rank, and the likely rank."""
+        job.progress.stage("path")
+        recipe, options = job.recipe, self._training()
+        train = data.samples.columns(~data.inputs.constant).rows(data.held_out.splits[0][0])
+        network = Network(train.X.shape[1], recipe.widths, train.Y.shape[1], recipe.activation)
+        first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
+        if first.outcome is Outcome.DIVERGED:
+            warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
+        penalty = SingularValues.of(*reversed(network.layers(first.theta)[0].weights.shape))
+        penalty = penalty.adaptive(network.layers(first.theta)[0].weights)
+
+        def keep(path: DirectionsPath) -> None:
+            self.path_ = path  # so that Ctrl-C leaves what was found so far
+            job.progress.step()
+
+        path, thetas = full_to_zero_rank(
+            network,
+            first.theta,
+            train,
+            penalty,
+            factor=self.path_factor,
+            updates=self.path_updates,
+            seed=recipe.seed,
+            on_strength=keep,
+            **options,
+        )
+        self.n_iter_ = first.n_updates + self.path_updates * len(path.strengths)
+        most = self.max_rank if self.n_directions is None else self.n_directions
+        return refined_starts(search, network, thetas, train, most, n_updates=self.refit_updates, **options)
+
+    def _predicts_better(self, first: Prepared, second: Prepared, found: Directions, job: Job) -> bool:
+        if found.best.form is None:
+            return False
+
+        def error(data: Prepared) -> float:
+            search = self._rank_search(data, job).with_outputs(first.outputs.apply(data.y), first.held_out.first())
+            return search.error(search.refitted(found.best))
+
+        return error(first) < error(second)
+
+    def _store(self, data: Prepared, found: Directions, job: Job) -> None:
+        search = self._rank_search(data, job)
+        kept = ~data.inputs.constant
+        directions: FloatArray = np.zeros((0, int(kept.sum())))
+        values: FloatArray = np.zeros(0)
+        if found.best.form is not None:
+            measured = search.with_outputs(data.outputs.apply(data.y), data.held_out)
+            directions, values = active_directions(measured, found.best)
+        loadings = np.zeros((len(directions), self.n_features_in_))
+        loadings[:, kept] = directions
+        self.directions_ = loadings / data.inputs.scale
+        self.mean_ = data.inputs.mean
+        self.n_directions_ = len(directions)
+        self.singular_values_ = values
+        self.ranks_, self.rank_errors_, self.rank_errors_se_ = found.ranks, found.errors, found.errors_se
+        self.held_out_error_ = found.held_out_error
+        enough = self.path_.strengths[self.path_.ranks >= self.n_directions_]
+        self.lambda_ = float(enough[-1]) if enough.size else 0.0
+        if not self.n_directions_ and self.n_directions != 0:
+            warnings.warn(
+                "No direction predicts y on the held-out blocks better than its mean does: there are no directions, "
+                "and predict returns the mean.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _coordinates(self, X: FloatArray) -> FloatArray:
+        return (X - self.mean_) @ self.directions_.T
+
+    def _count(self, found: Directions) -> np.ndarray:
+        most = max(self.max_rank, self.n_directions or 0)
+        return np.eye(most + 1)[min(found.best.rank, most)]
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return the combinations (X - mean_) @ directions_.T, (n, k)."""
+        return self._coordinates(self._inputs(X, None, None))
+
+    def gradient(self, X: ArrayLike) -> FloatArray:
+        """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""
+        values = self._inputs(X, None, None)
+        full = self._head.gradient(self._coordinates(values)) @ self.directions_
+        return full[:, 0] if self._single_output else full
+
+    def equation(self, names: Any = None) -> str | list[str]:
+        """Return the polynomial as text in other names, one for each direction; one text for each output."""
+        check_is_fitted(self, "head_")
+        return self._equation([f"z{i}" for i in range(self.n_directions_)] if names is None else names)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_directions_

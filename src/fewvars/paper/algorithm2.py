@@ -1,0 +1,101 @@
+"""The paper's Algorithm 2 to the letter, as a scikit-learn regressor: functions of few linear combinations."""
+
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from fewvars._validation import FloatArray
+from fewvars.paper._base import TwoStages
+from fewvars.paper._first import Stage, Standardised, selected
+from fewvars.paper.configuration import Configuration
+from fewvars.penalties import SecondLayerColumns
+
+# Singular values below this part of the largest do not count towards the rank.
+_RANK_TOLERANCE = 1e-4
+
+
+@final
+class AdaptiveDirectionsRegressor(TwoStages):
+    """Adaptive group lasso on the second layer: Algorithm 2 of Ho, Richardson and Tran, for f(x) = g(A x).
+
+    As `AdaptiveGroupLassoRegressor`, but the first hidden layer has the identity for its activation, and the
+    second stage minimises
+
+        L + lambda sum_j |V_j| / |V~_j|^2,
+
+    V_j being column j of the second layer W2 and V~ its initial estimate. A living column j stands for the
+    linear combination in row j of W1. The sum runs over the H columns of W2, not over the d inputs as the
+    paper has it. It is there to reproduce the paper, not the best method known: see the notes.
+
+    Parameters
+    ----------
+    configuration : Configuration, default=None
+        Choices that the paper leaves open; None is ``fewvars.paper.Configuration()``, as for Algorithm 1.
+    random_state : int, RandomState or None, default=None
+        Seed of the initial parameters and of the batches.
+
+    Attributes
+    ----------
+    n_directions_ : int
+        Number of living columns of W2.
+    directions_ : ndarray of shape (n_directions_, n_features_in_)
+        Their rows of W1 in the units of the inputs: the function sees x through ``directions_ @ x`` alone.
+    singular_values_ : ndarray of shape (min(H, n_directions_, n_features_in_),)
+        Of the product W2 W1 for standardised inputs, over the living columns.
+    rank_ : int
+        How many of them exceed 1e-4 of the largest: at most `n_directions_`.
+    lambda_ : float
+        Strength chosen by BIC, for the standardised data.
+    bic_path_ : BICPath
+        The grid: lambdas, losses, sizes, degrees of freedom, bic and supports, the last (m, H).
+    initial_norms_ : ndarray of shape (H,)
+        |V~_j|; the weights of the penalty are their inverse squares.
+    network_, parameters_, x_scale_, y_scale_, n_iter_, outcome_, n_features_in_, feature_names_in_
+        As in `AdaptiveGroupLassoRegressor`.
+
+    Notes
+    -----
+    The penalty has two faults that `fewvars.penalties.SingularValues` has not. It is scale-degenerate: doubling
+    a row of W1 and halving its column of W2 changes nothing but the penalty, so a minimum is not attained, and
+    along the grid W1 grows, which in the end upsets gradient steps of a fixed size. And it counts columns, not
+    rank: collinear rows of W1 count as often as they occur. Compare `n_directions_` with `rank_` and
+    `singular_values_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+    >>> X = np.random.default_rng(0).standard_normal((500, 6))
+    >>> quick = Configuration(width=8, n_second=400, n_strengths=12)
+    >>> model = AdaptiveDirectionsRegressor(configuration=quick, random_state=0)
+    >>> model.fit(X, np.tanh(X.sum(axis=1))).n_directions_
+    1
+    """
+
+    _first_activation = "identity"
+    _layer = 1
+
+    def _penalty(self, initial: FloatArray) -> SecondLayerColumns:
+        return SecondLayerColumns.of(initial.shape[1]).adaptive(initial, gamma=2.0)
+
+    def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
+        if not data.samples.Y.any():
+            # A constant output needs no more than the output bias. From two small layers the loss then begins at
+            # next to nothing, and what Adam's first steps make of it would pass for divergence.
+            configuration = replace(configuration, n_first=0)
+        return super()._train(data, configuration, seed)
+
+    def _interpret(self) -> None:
+        living = selected(self.network_, self.parameters_, self._layer)
+        first, second, *_ = self.network_.layers(self.parameters_)
+        rows, columns = first.weights[living], second.weights[:, living]
+        self.directions_ = rows / self.x_scale_
+        self.n_directions_ = int(living.sum())
+        # Scaled before they are multiplied: parameters of a run that diverged are finite, their products may not be.
+        sizes = np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0)
+        product = (columns / (sizes[1] or 1.0)) @ (rows / (sizes[0] or 1.0))
+        s = np.linalg.svd(product, compute_uv=False)[: self.n_directions_]
+        self.rank_ = int((s > _RANK_TOLERANCE * s.max(initial=0.0)).sum())
+        with np.errstate(over="ignore"):
+            self.singular_values_ = s * sizes[0] * sizes[1]

@@ -1,0 +1,158 @@
+"""What a report is about: a fitted model, its data, and names for both."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import FloatArray
+from ..displays._names import names_of, plain
+from ..displays.curve import predictions
+
+MOST_ROWS = 20_000  # to predict, and to smooth before that
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A fitted model with the data it is shown on.
+
+    Attributes
+    ----------
+    model : estimator
+    X : (n, d)
+    y, predicted : (n, outputs)
+        Of very many samples, consecutive ones from their middle.
+    n_samples : int
+        All that were given.
+    names : d texts, all different
+    targets : one text for each output
+    times, trajectory : (n,) or None
+    title, command : str or None
+    seconds : float or None
+        That the fit took.
+    """
+
+    model: Any
+    X: Any
+    y: FloatArray
+    predicted: FloatArray
+    n_samples: int
+    names: list[str]
+    targets: list[str]
+    times: np.ndarray | None
+    trajectory: np.ndarray | None
+    title: str | None
+    command: str | None
+    seconds: float | None
+
+    @property
+    def by_directions(self) -> bool:
+        """Whether the model looks for directions rather than variables."""
+        return getattr(self.model, "n_directions_", None) is not None
+
+    @property
+    def count(self) -> int:
+        """Number of variables or directions found."""
+        return int(self.model.n_directions_ if self.by_directions else self.model.support_.sum())
+
+    @property
+    def selected(self) -> np.ndarray:
+        """Numbers of the selected variables, the most important first."""
+        chosen = np.flatnonzero(self.model.support_)
+        return chosen[np.argsort(-self.model.feature_importances_[chosen], kind="stable")]
+
+    @property
+    def output(self) -> str:
+        """The outputs in words."""
+        return listed(self.targets, 4)
+
+    @property
+    def unexplained(self) -> float:
+        """Mean squared error on the rows shown, over the variance of y, averaged over the outputs; nan if constant."""
+        variance = self.y.var(axis=0)
+        varying = variance > 0
+        if not varying.any():
+            return float("nan")
+        errors = ((self.predicted - self.y) ** 2).mean(axis=0)
+        return float((errors[varying] / variance[varying]).mean())
+
+
+def gather(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    t: Any = None,
+    trajectory: Any = None,
+    title: str | None = None,
+    target_name: str | Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    command: str | None = None,
+    seconds: float | None = None,
+) -> Facts:
+    """Check what was given and predict."""
+    known = (
+        getattr(model, "n_directions_", None) is not None or getattr(model, "feature_importances_", None) is not None
+    )
+    if not known:
+        check_is_fitted(model)
+        raise ValueError(
+            f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor or "
+            "FewDirectionsRegressor."
+        )
+    names = names_of(model, feature_names)
+    n = len(y)
+    for name, values in (("X", X), ("t", t), ("trajectory", trajectory)):
+        if values is not None and not (name == "t" and np.ndim(t) == 0) and len(values) != n:
+            raise ValueError(f"{name} has {len(values)} rows and y has {n}: give rows that belong together.")
+    first = max(0, (n - MOST_ROWS) // 2)
+    rows = slice(first, first + MOST_ROWS)
+    X, outputs = X[rows], np.asarray(y, np.float64)[rows]
+    runs = None if trajectory is None else np.asarray(trajectory)[rows]
+    step = t if t is None or np.ndim(t) == 0 else np.asarray(t)[rows]
+    with warnings.catch_warnings():
+        # Names may have been given here, or to the model after the fit.
+        warnings.filterwarnings("ignore", "X does not have valid feature names|X has feature names, but")
+        predicted = predictions(model, X, step, runs)
+    if outputs.size != predicted.size:
+        raise ValueError(f"y has shape {np.shape(y)}: the model predicts {predicted.shape[1]} outputs.")
+    if not np.isfinite(outputs).all():
+        raise ValueError("y holds values that are not finite: leave these rows out of X, y and t.")
+    times = step if step is None or np.ndim(step) else np.asarray(step) * np.arange(first, first + len(predicted))
+    return Facts(
+        model=model,
+        X=X,
+        y=outputs.reshape(predicted.shape),
+        predicted=predicted,
+        n_samples=n,
+        names=names,
+        targets=_targets(target_name, y, predicted.shape[1]),
+        times=times,
+        trajectory=runs,
+        title=None if title is None else plain(title),
+        command=command,
+        seconds=seconds,
+    )
+
+
+def _targets(given: str | Sequence[str] | None, y: Any, count: int) -> list[str]:
+    """Return the given names of the outputs, or those of the columns of y, or y."""
+    if given is None:
+        given = getattr(y, "columns", None) if np.ndim(y) == 2 else getattr(y, "name", None)
+    if given is None or (isinstance(given, str) and not given):
+        given = "y"
+    if isinstance(given, str) or np.ndim(given) == 0:
+        return [plain(given)] if count == 1 else [plain(f"{given} [{k}]") for k in range(count)]
+    texts = [plain(name) for name in given]
+    if len(texts) != count:
+        raise ValueError(f"target_name has {len(texts)} names: give one for each of the {count} outputs.")
+    return texts
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """Return "a, b and c", or "a, b and 7 more"."""
+    shown = list(texts) if len(texts) <= most else [*texts[:most], f"{len(texts) - most} more"]
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

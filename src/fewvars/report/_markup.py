@@ -1,0 +1,42 @@
+"""HTML by construction: what is not markup already is escaped when it is put into a tag."""
+
+import html
+import json
+import re
+from typing import Any
+
+# What HTML or XML cannot hold, or an editor would trip over: control characters and lone surrogates.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+def escape(text: Any) -> Markup:
+    """Return text as HTML; markup stays as it is."""
+    if isinstance(text, Markup):
+        return text
+    return Markup(html.escape(_FORBIDDEN.sub("\ufffd", str(text)), quote=True))
+
+
+def tag(name: str, *content: Any, **attributes: Any) -> Markup:
+    """Return an element; `class_` stands for class, `aria_label` for aria-label, None leaves an attribute out."""
+    opening = name
+    for key, value in attributes.items():
+        if value is not None and value is not False:
+            opening += f' {key.rstrip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
+    return Markup(f"<{opening}>{join(*content)}</{name}>")
+
+
+def join(*content: Any) -> Markup:
+    """Return the contents one after the other; None is nothing."""
+    return Markup("".join(escape(part) for part in content if part is not None))
+
+
+def data_block(values: Any, name: str) -> Markup:
+    """Return a script element that holds JSON: data, which nothing executes and no text can leave."""
+    text = json.dumps(values, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return tag("script", Markup(text), type="application/json", id=name)

@@ -1,0 +1,353 @@
+"""The sections of a report: the answer, the evidence, the function, and how to reproduce it."""
+
+import inspect
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ..displays._names import plain, short
+from ..heads import DictionaryHead
+from . import _figures as figures
+from ._equation import equations, number
+from ._explorer import explorer
+from ._facts import Facts
+from ._markup import Markup, join, tag
+
+_MOST_NAMED, _MOST_ROWS, _MOST_TERMS = 12, 60, 60
+_HEADS = {"dictionary": "sparse polynomial", "network": "network", "mean": "mean of the output"}
+
+
+def name_of(text: str, limit: int = 48, class_: str | None = None) -> Markup:
+    """Return a name on its own, whatever its direction; long ones are cut and shown whole on hover."""
+    shown = short(text, limit)
+    return tag("bdi", shown, class_=class_, title=text[:1000] if shown != text else None)
+
+
+def heading(facts: Facts) -> Markup:
+    """Return the title and the answer in one sentence."""
+    kicker = facts.title or "Functions of few variables"
+    return tag("header", tag("p", tag("bdi", short(kicker, 160)), class_="kicker"), tag("h1", answer(facts)))
+
+
+def answer(facts: Facts) -> Markup:
+    """Return the answer in one sentence."""
+    d = len(facts.names)
+    output = _names_in_words([name_of(target) for target in facts.targets], 4)
+    verb = "depends" if len(facts.targets) == 1 else "depend"
+    if not facts.count:
+        nothing = (
+            f"No direction in the space of {_many(d, 'variable')}"
+            if facts.by_directions
+            else f"None of {_many(d, 'variable')}"
+        )
+        return join(nothing, " predicts ", output, " better than its mean does.")
+    if facts.by_directions:
+        found = "one direction" if facts.count == 1 else f"{facts.count} directions"
+        return join(output, f" {verb} on {found} in the space of {_many(d, 'variable')}.")
+    chosen = [name_of(facts.names[j], class_="variable") for j in facts.selected]
+    return join(output, f" {verb} on {facts.count} of {_many(d, 'variable')}: ", _names_in_words(chosen), ".")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
+    """Return "a, b and c", or the first names "and 7 more"."""
+    shown = names if len(names) <= most else [*names[:most], tag("span", f"{len(names) - most} more")]
+    if len(shown) == 1:
+        return shown[0]
+    return join(*[join(name, ", ") for name in shown[:-2]], shown[-2], " and ", shown[-1])
+
+
+def key_figures(facts: Facts) -> Markup:
+    """Return the numbers to know first."""
+    model = facts.model
+    shown = "" if len(facts.y) == facts.n_samples else f" On {_thousands(len(facts.y))} rows from the middle."
+    path = f"λ = {model.lambda_:.3g} of the path, {_thousands(model.n_iter_)} updates."
+    seconds = facts.seconds
+    rows: list[tuple[str, Any, str]] = [
+        (
+            "Held-out error",
+            number(model.held_out_error_, 3),
+            "of the variance of the output. It chose the model: not a test error.",
+        ),
+        (
+            "Error on the data shown",
+            number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
+            f"of the variance, noise of the output included. Not a test error either.{shown}",
+        ),
+        ("Samples", _thousands(facts.n_samples), _samples(facts)),
+        ("Function", _HEADS.get(model.head_, model.head_), _terms(facts)),
+        (
+            "Smoothing in time",
+            "yes" if model.smoothed_ else "no",
+            "The inputs were smoothed." if model.smoothed_ else "The inputs are as measured.",
+        ),
+        ("Time of the fit", "–" if seconds is None else f"{seconds:.{1 if seconds < 100 else 0}f} s", path),
+    ]
+    cells = [
+        tag("div", tag("dt", term), tag("dd", value, class_="value"), tag("dd", note, class_="note") if note else None)
+        for term, value, note in rows
+    ]
+    return tag("dl", *cells, class_="facts")
+
+
+def _thousands(count: int) -> str:
+    return f"{count:,}".replace(",", "\u2009")
+
+
+def _samples(facts: Facts) -> str:
+    if facts.trajectory is not None:
+        return f"in {_many(len(np.unique(facts.trajectory)), 'run')}, in time order."
+    return "in time order." if facts.times is not None else "without times."
+
+
+def _terms(facts: Facts) -> str:
+    head = facts.model._head
+    if isinstance(head, DictionaryHead):
+        return f"{_many(len(head.polynomial.exponents), 'term')}, fitted to all rows."
+    return "fitted to all rows." if facts.model.head_ == "network" else ""
+
+
+def evidence(facts: Facts) -> Markup:
+    """Return importances, sizes and the path."""
+    found = explorer(facts)
+    table = loadings_table(facts) if facts.by_directions else importance_table(facts)
+    bars = figures.importances(facts) if facts.count and not facts.by_directions else None
+    side = figures.sizes(facts) if _sizes_are_many(facts) else None
+    parts = [
+        tag("h2", "Why these" if facts.count else "What was tried"),
+        tag(
+            "div",
+            tag("div", table, bars if side is not None else None),
+            side if side is not None else bars,
+            class_="pair",
+        ),
+    ]
+    if found is not None:
+        parts += [
+            tag("h3", "Along the path"),
+            tag(
+                "p",
+                "The penalty λ grows from left to right until nothing is left alive. Move the slider, or point at the "
+                "figure.",
+            ),
+            tag("div", found[0], tag("div", found[1]), class_="pair explorer"),
+        ]
+    frequency = figures.frequencies(facts)
+    if frequency is not None:
+        parts += [tag("h3", "On resampled data"), tag("div", frequency, class_="pair")]
+    return tag("section", *parts)
+
+
+def _sizes_are_many(facts: Facts) -> bool:
+    return len(facts.model.ranks_ if facts.by_directions else facts.model.support_sizes_) > 1
+
+
+def importance_table(facts: Facts) -> Markup:
+    """Return what each selected variable is worth."""
+    if not facts.count:
+        return tag("p", "No variable was selected, so there are no importances.")
+    model = facts.model
+    resampled = getattr(model, "selection_frequencies_", None)
+    rows = [
+        tag(
+            "tr",
+            tag("th", name_of(facts.names[j]), scope="row"),
+            tag("td", number(model.feature_importances_[j], 3), class_="number"),
+            tag("td", "± ", number(model.feature_importances_se_[j], 2), class_="number"),
+            None if resampled is None else tag("td", f"{resampled[j]:.0%}", class_="number"),
+        )
+        for j in facts.selected[:_MOST_ROWS]
+    ]
+    more = "" if facts.count <= _MOST_ROWS else f" The first {_MOST_ROWS} of {facts.count}."
+    head = tag(
+        "tr",
+        tag("th", "Variable", scope="col"),
+        tag("th", "Importance", scope="col", class_="number"),
+        tag("th", "Standard error", scope="col", class_="number"),
+        None if resampled is None else tag("th", "Selected in resamples", scope="col", class_="number"),
+    )
+    caption = (
+        "Importance: rise of the held-out error when the variable is left out and the rest is fitted again, as a "
+        f"share of the variance of the output.{more}"
+    )
+    return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
+
+
+def loadings_table(facts: Facts) -> Markup:
+    """Return the singular values and the variables that weigh most in each direction."""
+    if not facts.count:
+        return tag("p", "No direction was found, so there are no loadings.")
+    weights = facts.model.directions_ * np.asarray(facts.X, float).std(axis=0)
+    rows = []
+    for k, direction in enumerate(weights):
+        first = np.argsort(-np.abs(direction), kind="stable")[:4]
+        names = [join(name_of(facts.names[j], 28), f" ({direction[j]:+.2g})".replace("-", "−")) for j in first]
+        rows.append(
+            tag(
+                "tr",
+                tag("th", tag("var", "z"), tag("sub", str(k)), scope="row"),
+                tag("td", number(facts.model.singular_values_[k], 3), class_="number"),
+                tag("td", *[join(name, "" if name is names[-1] else ", ") for name in names]),
+            )
+        )
+    head = tag(
+        "tr",
+        tag("th", "Direction", scope="col"),
+        tag("th", "Strength", scope="col", class_="number"),
+        tag("th", "Largest loadings", scope="col"),
+    )
+    caption = (
+        "Strength: root mean square of the derivative of the output along the direction, in standard deviations. "
+        "Loadings are per standard deviation of the variable, so that units do not matter."
+    )
+    return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
+
+
+def function(facts: Facts) -> Markup | None:
+    """Return the equation if there is one, the heads that were compared, and what the function looks like."""
+    if not facts.count:
+        return None
+    parts = [tag("h2", "The function"), *_equation(facts), _heads(facts)]
+    if facts.by_directions:
+        parts.append(tag("div", *figures.shadows(facts), figures.loadings(facts), class_="pair"))
+    else:
+        parts += figures.dependence(facts)
+    return tag("section", *parts)
+
+
+def _equation(facts: Facts) -> list[Markup]:
+    head = facts.model._head
+    if not isinstance(head, DictionaryHead):
+        return [tag("p", "The function is a network: there is no equation to print. Use predict and gradient.")]
+    if facts.by_directions:
+        names = [join(tag("var", "z"), tag("sub", str(k))) for k in range(facts.count)]
+        texts = [f"z{k}" for k in range(facts.count)]
+    else:
+        texts = [facts.names[j] for j in np.flatnonzero(facts.model.support_)]
+        names = [tag("var", name_of(text, 32)) for text in texts]
+    shown = equations(head.polynomial, names, facts.targets)
+    plain_text = head.polynomial.equation(texts, digits=6)
+    lines = [plain_text] if isinstance(plain_text, str) else plain_text
+    copy = tag("details", tag("summary", "As plain text"), tag("pre", tag("code", "\n".join(lines))))
+    n_terms = len(head.polynomial.exponents)
+    if n_terms > _MOST_TERMS:
+        summary = f"The polynomial has {n_terms} terms: show them"
+        return [tag("details", tag("summary", summary), *shown), copy]
+    return [*shown, copy]
+
+
+def _heads(facts: Facts) -> Markup | None:
+    errors = facts.model.head_errors_
+    if len(errors) < 2:
+        return None
+    rows = [
+        tag(
+            "tr",
+            tag("th", _HEADS.get(kind, kind), " (taken)" if kind == facts.model.head_ else "", scope="row"),
+            tag("td", number(error, 3), class_="number"),
+            class_=None if kind == facts.model.head_ else "quiet",
+        )
+        for kind, error in sorted(errors.items(), key=lambda item: item[1])
+    ]
+    head = tag(
+        "tr", tag("th", "Kind of function", scope="col"), tag("th", "Held-out error", scope="col", class_="number")
+    )
+    caption = "Functions of these variables, compared on held-out blocks; in a tie the polynomial is taken."
+    return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="pair")
+
+
+def agreement(facts: Facts) -> Markup:
+    """Return how well the learned function follows the data."""
+    parts = [tag("h2", "Against the data"), *figures.curves(facts)]
+    small = figures.agreement(facts)
+    if not facts.by_directions:
+        small.append(figures.network(facts))
+    left_out = len(facts.targets) - len(small) + (not facts.by_directions)
+    note = tag("p", f"{left_out} more outputs are not drawn.", class_="soft") if left_out > 0 else None
+    return tag("section", *parts, tag("div", *small, class_="pair"), note)
+
+
+def caveats(facts: Facts) -> Markup:
+    """Return what the numbers do not say."""
+    notes = [
+        "The held-out error has chosen the model. Measure its accuracy on data that it has never seen.",
+        "Of equal variables the first is taken; of strongly correlated ones, either may be.",
+        "What the output depends on within these data: a variable that hardly moved in them cannot be found.",
+    ]
+    what, asked = ("directions", "n_directions") if facts.by_directions else ("variables", "n_variables")
+    if getattr(facts.model, asked) is not None:
+        notes.insert(0, f"The number of {what} was not found but asked for: {getattr(facts.model, asked)}.")
+    if facts.by_directions:
+        notes[-2] = "The space of the directions is found; within it, other axes would do as well."
+    return tag("section", tag("h2", "How to read this"), tag("ul", *[tag("li", n) for n in notes], class_="notes"))
+
+
+def reproduction(facts: Facts) -> Markup:
+    """Return code, command, parameters and versions."""
+    parts = [tag("h2", "How to reproduce this"), tag("pre", tag("code", snippet(facts)))]
+    if facts.command is not None:
+        parts += [tag("p", "Or from the command line:"), tag("pre", tag("code", plain(facts.command)))]
+    if getattr(facts.model, "random_state", None) is None:
+        parts.append(tag("p", "random_state was not set: another run may differ a little.", class_="soft"))
+    defaults = _defaults(facts.model)
+    rows = [
+        tag(
+            "tr",
+            tag("th", key, scope="row"),
+            tag("td", tag("code", _shown(value))),
+            class_="quiet" if _shown(value) == _shown(defaults.get(key)) else None,
+        )
+        for key, value in facts.model.get_params(deep=False).items()
+    ]
+    head = tag("tr", tag("th", "Parameter", scope="col"), tag("th", "Value", scope="col"))
+    caption = tag("caption", "Bold: changed from the default.")
+    table = tag("table", caption, tag("thead", head), tag("tbody", *rows))
+    parts.append(tag("details", tag("summary", "All parameters"), tag("div", table, class_="scroll")))
+    return tag("section", *parts)
+
+
+def snippet(facts: Facts) -> str:
+    """Return Python code that makes the same fit."""
+    model, defaults = facts.model, _defaults(facts.model)
+    changed = [
+        f"{key}={_shown(value)}"
+        for key, value in model.get_params(deep=False).items()
+        if _shown(value) != _shown(defaults.get(key))
+    ]
+    more = ", t=t" if facts.times is not None else ""
+    more += ", trajectory=trajectory" if facts.trajectory is not None else ""
+    inputs = f"X: {facts.n_samples} rows of {len(facts.names)} variables"
+    return (
+        f"import fewvars as fv\n\nmodel = fv.{type(model).__name__}({', '.join(changed)})\n"
+        f"model.fit(X, y{more})  # {inputs}"
+    )
+
+
+def _defaults(model: Any) -> dict[str, Any]:
+    return {name: p.default for name, p in inspect.signature(type(model).__init__).parameters.items()}
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def footer(date: str | None) -> Markup:
+    """Return versions, and when the report was written."""
+    packages = ["fewvars", "numpy", "scipy", "scikit-learn", "numba"]
+    texts = [f"{name} {_version(name)}" for name in packages]
+    texts += [f"Python {platform.python_version()}", f"{platform.system()} {platform.machine()}"]
+    written = None if date is None else join("Written ", tag("time", date, datetime=date), ". ")
+    return tag("footer", tag("p", written, ", ".join(texts), "."))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "(unknown)"

@@ -1,0 +1,16 @@
+"""The paper's three theorems, executable: constants, and both sides of each inequality along a run."""
+
+from .constants import SLOPES, lipschitz_constant, local_lipschitz
+from .decay import LossDecay, check_loss_decay
+from .stationarity import StationarityBound, check_stationarity, stationarity
+
+__all__ = [
+    "SLOPES",
+    "LossDecay",
+    "StationarityBound",
+    "check_loss_decay",
+    "check_stationarity",
+    "lipschitz_constant",
+    "local_lipschitz",
+    "stationarity",
+]

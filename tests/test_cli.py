@@ -1,0 +1,461 @@
+"""The command line: answers on stdout, everything else on stderr, one line for an error, honest exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import fewvars
+from fewvars.cli import COMMANDS, main
+from fewvars.cli._terminal import printable
+from fewvars.persistence import load
+from fewvars.tables import read_table, table_bytes
+
+# Enough to find three variables of six, and no more.
+QUICK = {"first_updates": 200, "path_updates": 60, "refit_updates": 300, "max_candidates": 4}
+FAST = ["--jobs", "1", "--head", "dictionary"]
+FAST += [part for name, value in QUICK.items() for part in ("--set", f"{name}={value}")]
+
+
+def columns(n=300, d=6, seed=100):
+    """y is a function of x1, x2 and x4."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = X[:, 1] * X[:, 4] - X[:, 2] + 0.05 * rng.standard_normal(n)
+    return {**{f"x{j}": X[:, j] for j in range(d)}, "y": y}
+
+
+def write_csv(path, table):
+    rows = zip(*(np.asarray(column).tolist() for column in table.values()), strict=True)
+    lines = [",".join(table), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder with the same samples in three formats and a model fitted to them."""
+    folder = tmp_path_factory.mktemp("cli")
+    table = columns()
+    write_csv(folder / "data.csv", table)
+    np.savez(folder / "data.npz", X=np.column_stack(list(table.values())[:-1]), y=table["y"])
+    (folder / "data.parquet").write_bytes(table_bytes(table, ".parquet"))
+    done = run("fit", folder / "data.csv", "--target", "y", "--save", folder / "model", *FAST)
+    assert done.exit_code == 0, done.output
+    (folder / "answer.txt").write_text(done.stdout)
+    return folder
+
+
+def run(*arguments, stdin=None):
+    """Run in this process."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, prog_name="fewvars")
+
+
+def shell(*arguments, **options):
+    """Run in a process of its own."""
+    command = [sys.executable, "-m", "fewvars", *map(str, arguments)]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(command, check=False, **options)
+
+
+def refused(done, said, code=2):
+    """One line on stderr that says why, and nothing on stdout."""
+    assert done.exit_code == code, done.output
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+
+
+# Answers
+
+
+def test_answer(folder):
+    lines = (folder / "answer.txt").read_text().splitlines()
+    assert lines[0].startswith("y depends on 3 of 6 variables (300 rows, ")
+    assert sorted(line.split()[0] for line in lines[1:4]) == ["x1", "x2", "x4"]
+    assert all("held-out error rises by" in line and "±" in line for line in lines[1:4])
+    assert "The function is a polynomial." in lines
+    assert any(line.startswith("  y = ") and "x1*x4" in line for line in lines)
+    assert any("not test errors" in line for line in lines)
+    assert "The inputs were used as measured." in lines
+    assert lines[-1] == f"Model: {folder / 'model'}"
+
+
+def no_constant(text):
+    raise AssertionError(f"{text} is not JSON")
+
+
+@pytest.mark.parametrize("source", ["data.npz", "data.parquet", "-"])
+def test_json_is_the_same_from_all_formats(folder, source):
+    stdin = (folder / "data.parquet").read_bytes() if source == "-" else None
+    data = source if source == "-" else folder / source
+    done = run("fit", data, "--target", "y", "--json", "--resamples", 1, *FAST, stdin=stdin)
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    answer = json.loads(done.stdout, parse_constant=no_constant)
+    assert {variable["name"] for variable in answer["variables"]} == {"x1", "x2", "x4"}
+    assert answer["variables"] == sorted(answer["variables"], key=lambda v: -v["importance"])
+    assert all(0 <= variable["selection_frequency"] <= 1 for variable in answer["variables"])
+    assert all(variable["importance_se"] > 0 for variable in answer["variables"])
+    assert answer["rows"], answer["inputs"] == (300, 6)
+    assert answer["targets"] == ["y"]
+    assert answer["head"] == "dictionary"
+    assert "x1*x4" in answer["equations"][0]
+    assert not answer["smoothed"]
+    assert answer["data"] == str(data)
+    assert answer["seconds"] > 0
+
+
+def test_same_as_the_library(folder):
+    table = columns()
+    y = table.pop("y")
+    model = fewvars.FewVariablesRegressor(random_state=3, head="dictionary", **QUICK)
+    model.fit(np.column_stack(list(table.values())), y)
+    done = run("fit", folder / "data.csv", "--target", "y", "--json", "--seed", 3, *FAST)
+    answer = json.loads(done.stdout)
+    assert answer["held_out_error"] == model.held_out_error_
+    assert answer["equations"] == [model.equation(list(table))]
+    assert {v["name"]: v["importance"] for v in answer["variables"]} == {
+        f"x{j}": model.feature_importances_[j] for j in model.get_support(indices=True)
+    }
+
+
+def test_several_targets_kept_and_dropped_columns(tmp_path):
+    table = columns()
+    table["z"] = 2 * table["x1"]
+    table["x5"] = np.where(np.arange(300) % 2, "north", "south")
+    table["a,b"] = table["x0"] ** 2
+    path = write_csv(tmp_path / "d.csv", {name.replace("a,b", '"a,b"'): column for name, column in table.items()})
+    common = ["fit", path, "--target", "y", "--target", "z", "--keep", "x3", "--json", *FAST]
+    refused(run(*common, "--drop", "x5,a,b"), "--drop 'a'")  # a list of three; the name itself holds a comma
+    done = run(*common, "--drop", "x5", "--drop", "a,b")
+    answer = json.loads(done.stdout)
+    assert answer["targets"] == ["y", "z"]
+    assert answer["inputs"] == 5
+    assert {variable["name"] for variable in answer["variables"]} == {"x1", "x2", "x3", "x4"}
+    assert len(answer["equations"]) == 2
+
+
+def test_dates_trajectories_and_smoothing(tmp_path):
+    n = 200
+    phase = np.linspace(0, 12, n)
+    rng = np.random.default_rng(101)
+    X = np.column_stack([np.sin(phase + k) for k in range(3)]) + 0.05 * rng.standard_normal((n, 3))
+    hours = [f"2024-01-{1 + k % 100 // 24:02d}T{k % 100 % 24:02d}:00:00Z" for k in range(n)]
+    table = {"when": hours, "run": ["a"] * 100 + ["b"] * 100, **{f"x{j}": X[:, j] for j in range(3)}, "y": X[:, 0] ** 2}
+    path = write_csv(tmp_path / "d.csv", table)
+    common = ["fit", path, "--target", "y", "--time", "when"]
+    refused(run(*common, "--drop", "run"), "--trajectory")  # the second run starts at the first hour again
+    done = run(*common, "--trajectory", "run", "--smoothing", "on", "--n-variables", 1, "--save", tmp_path / "m", *FAST)
+    assert done.exit_code == 0, done.stderr
+    assert "The inputs were smoothed in time." in done.stdout
+    plain = run("predict", tmp_path / "m", path, "--trajectory", "run", "--time", "when")
+    assert "--smooth would smooth these too" in plain.stderr
+    smooth = run("predict", tmp_path / "m", path, "--trajectory", "run", "--time", "when", "--smooth", "--quiet")
+    assert smooth.stderr == ""
+    rows = [line.split(",") for line in smooth.stdout.splitlines()]
+    assert rows[0] == ["when", "prediction"]
+    assert rows[1][0] == "2024-01-01T00:00:00.000000"
+    assert len(rows) == n + 1
+    assert smooth.stdout != plain.stdout
+
+
+def test_nothing_found_is_an_answer(tmp_path):
+    table = columns()
+    table["y"] = np.random.default_rng(102).standard_normal(300)
+    done = run("fit", write_csv(tmp_path / "d.csv", table), "--target", "y", *FAST)
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    assert done.stdout.startswith("Nothing found: no input predicts y")
+    assert "The function is the mean." in done.stdout
+    done = run("fit", tmp_path / "d.csv", "--target", "y", "--json", *FAST)
+    assert json.loads(done.stdout, parse_constant=no_constant)["variables"] == []
+
+
+def test_missing_rows_are_counted(tmp_path):
+    table = columns()
+    for name, row in {"x0": 4, "x3": 4, "y": 9}.items():
+        table[name][row] = np.nan
+    path = write_csv(tmp_path / "d.csv", table)
+    done = run("fit", path, "--target", "y")
+    refused(done, "Column 'x0' has 1 missing value, the first in row 5, and 2 more columns have some")
+    assert "--drop-missing" in done.stderr
+    done = run("fit", path, "--target", "y", "--drop-missing", "--json", *FAST)
+    assert done.stderr == "2 of 300 rows have missing values and are left out.\n"
+    answer = json.loads(done.stdout)
+    assert (answer["rows"], answer["rows_left_out"]) == (298, 2)
+    done = run("fit", path, "--target", "y", "--drop-missing", "--quiet", "--json", *FAST)
+    assert done.stderr == ""
+
+
+def test_report(folder, tmp_path):
+    done = run("fit", folder / "data.csv", "--target", "y", "--report", tmp_path / "r.html", *FAST)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.endswith(f"Report: {tmp_path / 'r.html'}\n")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!")
+    assert "x4" in page
+
+
+def test_answer_survives_a_failing_report(folder, tmp_path, monkeypatch):
+    import fewvars.report
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(fewvars.report, "write_report", full)
+    done = run("fit", folder / "data.csv", "--target", "y", "--report", tmp_path / "r.html", *FAST)
+    assert done.exit_code == 1
+    assert done.stdout.startswith("y depends on 3 of 6")
+    assert "Report:" not in done.stdout
+    assert done.stderr == "Error: [Errno 28] No space left on device\n"
+
+
+# Predictions and export
+
+
+@pytest.mark.parametrize("suffix", [None, ".csv", ".parquet", ".npz"])
+def test_predict(folder, tmp_path, suffix):
+    model = load(folder / "model")
+    table = columns(n=20, seed=105)
+    X = np.column_stack([table[f"x{j}"] for j in range(6)])
+    shuffled = {name: table[name] for name in ("x4", "y", "x0", "x5", "x2", "x1", "x3")}
+    path = write_csv(tmp_path / "new.csv", shuffled)
+    out = [] if suffix is None else ["--out", tmp_path / f"p{suffix}"]
+    done = run("predict", folder / "model", path, *out)
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == "Ignored columns that the model does not use: 'y'.\n"
+    predicted = read_table(done.stdout.encode() if suffix is None else tmp_path / f"p{suffix}")
+    assert predicted.names == ["prediction"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about names
+        np.testing.assert_array_equal(predicted.columns["prediction"], model.predict(X))
+
+
+def test_predict_refuses(folder, tmp_path):
+    table = columns(n=20)
+    few = write_csv(tmp_path / "few.csv", {name: table[name] for name in ("x0", "x1", "x2", "x3")})
+    refused(run("predict", folder / "model", few), "lacks 2 of the model's 6 columns: 'x4', 'x5'.")
+    gap = table["x0"].copy()
+    gap[3] = np.nan
+    done = run("predict", folder / "model", write_csv(tmp_path / "gap.csv", table | {"x0": gap}), "--quiet")
+    refused(done, "Column 'x0' has 1 missing value, the first in row 4: fill it")
+    text = write_csv(tmp_path / "text.csv", table | {"x0": ["a"] * 20})
+    refused(run("predict", folder / "model", text, "--quiet"), "'x0' is not numeric")
+    data = folder / "data.csv"
+    refused(run("predict", folder / "model", data, "--smooth"), "--time")
+    refused(run("predict", folder / "model", data, "--time", "q", "--quiet"), "--time 'q'")
+    refused(run("predict", folder / "model", data, "--out", tmp_path / "p.txt"), ".parquet")
+    refused(run("predict", data, data), "data.csv")
+
+
+def test_export(folder, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    done = run("export", folder / "model", "--onnx", tmp_path / "m.onnx", "--dtype", "float32")
+    assert done.exit_code == 0, done.stderr
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    X = np.random.default_rng(0).standard_normal((5, 6)).astype(np.float32)
+    write_csv(tmp_path / "x.csv", {f"x{j}": X[:, j] for j in range(6)})
+    predicted = read_table(run("predict", folder / "model", tmp_path / "x.csv").stdout.encode())
+    found = session.run(None, {"X": X})[0]
+    np.testing.assert_allclose(found, predicted.columns["prediction"], rtol=1e-4, atol=1e-5)
+
+
+# What is wrong with the data or the options
+
+
+DATA_ERRORS = {
+    "no such column": ("a,b,yy\n1,2,3\n", [], "did you mean 'yy'?"),
+    "other delimiter": ("a;b;y\n1;2;3\n", [], "--delimiter ';'"),
+    "no header": ("0.5,1.5,2.5\n1,2,3\n", [], "first row looks like numbers"),
+    "text": ("a,site,y\n1,north,3\n2,south,4\n", [], "(row 1 holds 'north'): leave it out with --drop site"),
+    "text further down": ("a,b,y\n1,1,3\n2,x,4\n", [], "(row 2 holds 'x')"),
+    "two texts": ("a,s,u u,y\n1,x,x,3\n", [], "--drop 's,u u'"),
+    "decimal comma": ('a,b,y\n1,"1,5",3\n', [], "write decimal commas as points"),
+    "text as target": ("a,b,y\n1,1,x\n", [], "a target must hold numbers"),
+    "dates": ("a,when,y\n1,2024-01-01,3\n", [], "--time when"),
+    "no time": ("a,when,y\n1,noon,3\n", ["--time", "when"], "row 1 holds 'noon', which is no time"),
+    "time goes back": ("a,t,y\n1,2,3\n1,1,3\n", ["--time", "t"], "1.0 in row 2 follows 2.0"),
+    "infinite": ("a,b,y\n1,1,3\n1,inf,3\n", [], "'b' holds inf in row 2"),
+    "too few rows": ("a,b,y\n1,2,3\n", [], "minimum of 8"),
+    "nothing left": ("a,y\n1,2\n", ["--drop", "a"], "No column is left"),
+    "only gaps": ("a,b,y\n,2,3\n1,,3\n", ["--drop-missing"], "leaves no rows"),
+    "target among inputs": ("a,y\n1,2\n", ["--inputs", "a,y"], "--inputs 'y'"),
+    "target dropped": ("a,y\n1,2\n", ["--drop", "y"], "--drop 'y'"),
+    "empty": ("", [], "stdin: The file is empty."),
+    "unknown setting": ("a,y\n" + "1,2\n" * 9, ["--set", "patience=3"], "no parameter 'patience'"),
+    "bad setting": ("a,y\n" + "1,2\n" * 9, ["--set", "batch_size=x"], "batch_size='x'"),
+    "setting without a value": ("a,y\n", ["--set", "patience"], "NAME=VALUE"),
+    "keep no input": ("a,y\n1,2\n", ["--keep", "y"], "--keep 'y'"),
+    "long delimiter": ("a,y\n1,2\n", ["--delimiter", "::"], "single character"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DATA_ERRORS)
+def test_data_errors(case):
+    text, options, said = DATA_ERRORS[case]
+    refused(run("fit", "-", "--target", "y", *options, stdin=text), said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nope"], "No such command 'nope'"),
+        (["--nope"], "--nope"),
+        (["fit"], "DATA"),
+        (["fit", "missing.csv", "--target", "y"], "missing.csv"),
+        (["fit", "-"], "--target"),
+        (["fit", "-", "--target", "y", "--head", "forest"], "forest"),
+        (["fit", "-", "--target", "y", "--seed", "-1"], "-1"),
+        (["export", "missing", "--onnx", "x"], "missing"),
+        (["completion", "tcsh"], "tcsh"),
+    ],
+)
+def test_usage_errors(arguments, said):
+    refused(run(*arguments), said)
+
+
+def test_data_are_never_overwritten(folder, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_bytes((folder / "data.csv").read_bytes())
+    (tmp_path / "soft").symlink_to(data)
+    os.link(data, tmp_path / "hard")
+    before = data.read_bytes()
+    for name in ("data.csv", "soft", "hard"):
+        for option in ("--save", "--report"):
+            refused(run("fit", data, "--target", "y", option, tmp_path / name), "would overwrite")
+        refused(run("export", data, "--onnx", tmp_path / name), "would overwrite")
+    refused(run("predict", folder / "model", data, "--out", data), "would overwrite")
+    refused(run("fit", data, "--target", "y", "--save", tmp_path / "m", "--report", tmp_path / "m"), "would overwrite")
+    refused(run("fit", data, "--target", "y", "--save", tmp_path / "no" / "m"), "there is no directory")
+    assert data.read_bytes() == before
+
+
+def test_debug_shows_the_traceback(monkeypatch):
+    for arguments in (["--debug", "fit", "-", "--target", "y"], ["fit", "-", "--target", "y", "--debug"]):
+        done = run(*arguments, stdin="a,b\n1,2\n")
+        assert isinstance(done.exception, ValueError)
+    monkeypatch.setattr("fewvars.tables.read_table", lambda *_, **__: 1 / 0)
+    refused(run("fit", "-", "--target", "y", stdin="a"), "ZeroDivisionError: division by zero (--debug", code=1)
+
+
+def test_without_matplotlib_nothing_is_fitted_in_vain(folder, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run("fit", folder / "data.csv", "--target", "y", "--report", tmp_path / "r.html")
+    refused(done, "fewvars[plot]", code=1)
+
+
+# Names that no one can trust
+
+
+def test_names_cannot_move_the_cursor(tmp_path):
+    evil = "x\n\x1b[2J\u202e\x00"
+    table = columns()
+    content = {f'"{evil}"' if name == "x1" else name: column for name, column in table.items()}
+    path = write_csv(tmp_path / "d.csv", content)
+    done = run("fit", path, "--target", "y", *FAST)
+    assert done.exit_code == 0, done.stderr
+    assert all(line.isprintable() for line in done.stdout.splitlines())
+    assert r"x\n\x1b[2J\u202e\x00" in done.stdout
+    done = run("fit", path, "--target", "y", "--json", *FAST)
+    assert evil in {variable["name"] for variable in json.loads(done.stdout)["variables"]}
+    refused(run("fit", path, "--target", "\x1b[2J\ny"), r"\x1b[2J\ny")
+
+
+def test_printable():
+    assert printable("naïve λ") == "naïve λ"
+    assert printable("a\tb\r\udc80\u2028") == r"a\tb\r\udc80\u2028"
+
+
+# The outside world
+
+
+def test_help_and_version_are_quick_to_load():
+    """Nothing heavy is imported by the command line itself."""
+    code = "import sys, fewvars; before = set(sys.modules); import fewvars.cli; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "click" in imported
+    assert not imported & {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "matplotlib", "tqdm"}
+    assert run("--version").stdout == f"fewvars, version {fewvars.__version__}\n"
+
+
+def test_help_lists_what_the_commands_say():
+    listed = run("--help").stdout
+    for name, line in COMMANDS.items():
+        command = main.get_command(click.Context(main), name)
+        assert command.name == name
+        assert command.get_short_help_str(limit=200) == line
+        assert " ".join(line.split()) in " ".join(listed.split())
+        assert run(name, "--help").exit_code == 0
+
+
+def test_completion(folder):
+    for kind in ("bash", "zsh", "fish"):
+        assert "_FEWVARS_COMPLETE" in run("completion", kind).stdout
+
+    def complete(words, count):
+        environment = {"_FEWVARS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+        done = CliRunner().invoke(main, [], prog_name="fewvars", env=environment)
+        return [line.partition(",")[2] for line in done.stdout.split()]
+
+    assert complete("fewvars pre", 1) == ["predict"]
+    assert complete(f"fewvars fit {folder / 'data.csv'} --target x", 4) == [f"x{j}" for j in range(6)]
+    assert complete(f"fewvars fit {folder / 'data.parquet'} --target y", 4) == ["y"]
+    assert complete("fewvars fit missing.csv --target y", 4) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell and signals")
+class TestProcesses:
+    def test_ascii_terminal(self, tmp_path):
+        table = {name.replace("x1", "größe"): column for name, column in columns().items()}
+        path = write_csv(tmp_path / "d.csv", table)
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+        done = shell("fit", path, "--target", "y", *FAST, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert rb"gr\xf6\xdfe" in done.stdout
+        assert b"+/-" in done.stdout
+        assert done.stderr == b""  # no progress bar without a terminal
+        done = CliRunner(charset="ascii").invoke(main, ["fit", str(path), "--target", "größer"])
+        assert done.exit_code == 2
+        assert r"--target 'gr\xf6\xdfer': no such column; did you mean 'gr\xf6\xdfe'?" in done.stderr
+
+    def test_closed_pipe_and_closed_stdout(self, folder):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = shell("predict", folder / "model", folder / "data.csv", "--quiet", stdout=writer)
+        os.close(writer)
+        assert done.returncode == 1
+        assert done.stderr == b""
+        command = f"{sys.executable} -m fewvars predict {folder / 'model'} {folder / 'data.csv'} >&- 2>&-"
+        assert subprocess.run(command, shell=True, check=False).returncode == 0
+
+    def test_interrupted_fit(self, folder):
+        command = [sys.executable, "-m", "fewvars", "fit", str(folder / "data.csv"), "--target", "y", "--jobs", "2"]
+        command += ["--set", "verbose=1"]  # progress even without a terminal, to know when to interrupt
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said = b""
+        while b"path" not in said:
+            said += os.read(process.stderr.fileno(), 1000)
+        process.send_signal(signal.SIGINT)
+        answer, said = process.communicate()
+        assert process.returncode == 130
+        assert answer == b""
+        assert said.splitlines()[-1] == b"Interrupted."
+        assert b"Traceback" not in said
+
+
+def test_bench():
+    done = run("bench", "--seconds", 0, "--rows", 100, "--columns", 4)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.count("samples/s") == 3
+    assert "make bench" in done.stdout

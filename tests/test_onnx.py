@@ -1,0 +1,200 @@
+"""ONNX export: what onnxruntime predicts is what we predict."""
+
+import copy
+import json
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+
+import fewvars as fv
+from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.heads import DictionaryHead, HeadFit, MeanHead
+from fewvars.lags import LagTransformer
+from fewvars.network import ACTIVATIONS
+from fewvars.onnx_export import export_onnx
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
+from fewvars.polynomial import Polynomial
+
+QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
+DIRECTIONS = {
+    **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_rank": 1},
+    **{"random_state": 0, "head": "dictionary"},
+}
+LITERAL = Configuration(width=6, n_first=100, n_second=60, n_strengths=4, first_strength=1e-3, last_strength=1e-2)
+# Relative to the largest prediction. Double: our tanh is within 2e-15, and sums are taken in another order.
+TOLERANCES = {"float64": 1e-12, "float32": 1e-4}
+
+
+def data(outputs=1, n=300, d=6):
+    rng = np.random.default_rng(100)
+    X = 2.0 + 3.0 * rng.standard_normal((n, d))
+    Z = (X - 2.0) / 3.0
+    y = np.column_stack([1e3 * Z[:, 1] * Z[:, 4], Z[:, 4] - 7.0])
+    return X, y[:, 0] if outputs == 1 else y
+
+
+def run(path, X, dtype):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session.run(None, {"X": X.astype(dtype)})[0], session
+
+
+def assert_same(model, X, folder, dtype):
+    path = folder / "model.onnx"
+    export_onnx(model, path, dtype=dtype)
+    expected = model.predict(X.astype(dtype).astype(float))
+    found, _ = run(path, X, dtype)
+    assert found.dtype == dtype
+    assert found.shape == expected.shape
+    allowed = TOLERANCES[dtype] * np.abs(expected).max(axis=0)
+    assert (np.abs(found - expected) <= allowed).all()
+    assert (np.abs(run(path, X[:1], dtype)[0] - expected[:1]) <= allowed).all()
+
+
+ESTIMATORS = {
+    "few variables": fv.FewVariablesRegressor(**QUICK, random_state=0),
+    "few directions": FewDirectionsRegressor(**DIRECTIONS, n_directions=1),
+    "dictionary": fv.SparseDictionaryRegressor(),
+    "plain network": fv.NeuralRegressor(configuration=LITERAL, random_state=0),
+    "group lasso": fv.GroupLassoRegressor(configuration=LITERAL, random_state=0),
+    "Algorithm 1": AdaptiveGroupLassoRegressor(configuration=LITERAL, random_state=0),
+    "Algorithm 2": AdaptiveDirectionsRegressor(configuration=LITERAL, random_state=0),
+}
+
+
+@pytest.fixture(scope="module", params=[(name, k) for name in ESTIMATORS for k in (1, 2)], ids=str)
+def fitted(request):
+    name, outputs = request.param
+    X, y = data(outputs)
+    model = ESTIMATORS[name].fit(X, y)
+    assert np.std(model.predict(X), axis=0).min() > 0.1  # something to get wrong
+    return model, X
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_regressor(fitted, tmp_path, dtype):
+    assert_same(*fitted, tmp_path, dtype)
+
+
+@pytest.fixture(scope="module")
+def selected():
+    X, y = data()
+    model = fv.FewVariablesRegressor(**QUICK, random_state=0, n_variables=2).fit(X, y)
+    assert 0 < model.support_.sum() < 6
+    return model, X, y
+
+
+def with_head(model, head, outputs=1):
+    changed = copy.copy(model)
+    changed._head, changed._single_output = head, outputs == 1
+    return changed
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_network_heads_with_every_activation(selected, tmp_path, activation, dtype):
+    model, X, y = selected
+    recipe = HeadFit(activation=activation, n_networks=3, max_iterations=5)
+    model = with_head(model, recipe.network_head(X[:, model.support_], y[:, None], np.ones(len(y)), (5, 4), 1e-4))
+    far = [X, 1e4 * X, -1e4 * X]  # exp would overflow there; of a sine no digits are left
+    assert_same(model, X if activation == "sin" else np.vstack(far), tmp_path, dtype)
+
+
+POLYNOMIALS = {
+    "constant": ([[0, 0]], [[3.0]]),
+    "no term": (np.zeros((0, 2), int), np.zeros((0, 1))),
+    "one variable of two": ([[0, 3]], [[1.0]]),
+    "mixed degrees": ([[0, 0], [1, 0], [2, 3], [0, 7]], [[1.0], [-2.0], [0.5], [1e-3]]),
+    "two outputs": ([[0, 0], [1, 2]], [[1.0, 2.0], [3.0, 0.0]]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("case", POLYNOMIALS)
+def test_polynomial_heads(selected, tmp_path, case, dtype):
+    model, X, _ = selected
+    exponents, coefficients = map(np.array, POLYNOMIALS[case])
+    head = DictionaryHead(Polynomial(exponents, coefficients))
+    assert_same(with_head(model, head, coefficients.shape[1]), X, tmp_path, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("mean", [[2.5], [1.0, -1e6]])
+@pytest.mark.parametrize(
+    "model",
+    [
+        fv.FewVariablesRegressor(**QUICK, random_state=0, n_variables=0),
+        FewDirectionsRegressor(**DIRECTIONS, n_directions=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_mean_of_nothing(tmp_path, model, mean, dtype):
+    X, y = data()
+    model.fit(X, y)
+    assert model.head_ == "mean"
+    assert_same(with_head(model, MeanHead(np.array(mean)), len(mean)), X, tmp_path, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_empty_dictionary_and_a_constant_input(tmp_path, dtype):
+    X, y = data()
+    assert_same(fv.SparseDictionaryRegressor(fit_intercept=False).fit(X, 0.0 * y), X, tmp_path, dtype)
+    X[:, 2] = 1.0  # the literal estimators divide it by infinity
+    model = fv.NeuralRegressor(configuration=LITERAL, random_state=0).fit(X, y)
+    assert np.isinf(model.x_scale_[2])
+    assert_same(model, X, tmp_path, dtype)
+
+
+def test_metadata(tmp_path):
+    X, y = data()
+    names = ["p", "q ü", "r", "s", '"t"', "<u>"]
+    model = fv.SparseDictionaryRegressor().fit(pd.DataFrame(X, columns=names), y)
+    export_onnx(model, tmp_path / "m.onnx")
+    _, session = run(tmp_path / "m.onnx", X, "float64")
+    stored = session.get_modelmeta().custom_metadata_map
+    assert stored["fewvars"] == fv.__version__
+    assert stored["estimator"] == "SparseDictionaryRegressor"
+    assert json.loads(stored["feature_names"]) == names
+    assert json.loads(stored["variables"]) == np.array(names)[model.support_].tolist()
+    assert [x.name for x in session.get_inputs()] == ["X"]
+    assert session.get_inputs()[0].shape == ["n", 6]
+    assert [y.name for y in session.get_outputs()] == ["y"]
+    export_onnx(model, tmp_path / "again.onnx")
+    assert (tmp_path / "again.onnx").read_bytes() == (tmp_path / "m.onnx").read_bytes()
+    assert onnx.load(tmp_path / "m.onnx").producer_name == "fewvars"
+
+
+def test_a_model_that_single_precision_cannot_hold(tmp_path):
+    X, y = data()
+    model = fv.NeuralRegressor(configuration=LITERAL, random_state=0).fit(X * 1e-60, y * 1e50)
+    with pytest.raises(ValueError, match=r"dtype='float32' cannot hold .* use dtype='float64'"):
+        export_onnx(model, tmp_path / "m.onnx", dtype="float32")
+    assert not list(tmp_path.iterdir())
+    assert_same(model, X * 1e-60, tmp_path, "float64")
+
+
+def test_bad_arguments(tmp_path):
+    X, y = data()
+    path = tmp_path / "m.onnx"
+    with pytest.raises(NotFittedError):
+        export_onnx(fv.SparseDictionaryRegressor(), path)
+    for model in (Ridge().fit(X, y), LagTransformer().fit(X), 3):
+        with pytest.raises(ValueError, match=f"model={type(model).__name__}: only fitted regressors"):
+            export_onnx(model, path)
+    with pytest.raises(ValueError, match=r"dtype='float16': choose one of 'float64', 'float32'"):
+        export_onnx(fv.SparseDictionaryRegressor().fit(X, y), path, dtype="float16")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_extra_is_named_if_it_is_missing(tmp_path, monkeypatch):
+    X, y = data()
+    model = fv.SparseDictionaryRegressor().fit(X, y)
+    monkeypatch.setitem(sys.modules, "onnx", None)  # how Python itself marks a module that is not there
+    with pytest.raises(ImportError, match=r"pip install 'fewvars\[onnx\]'"):
+        export_onnx(model, tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())
