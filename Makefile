@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 # One stamp per set of extras, so that `make demo` does not wait for the test tools.
 $(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,parquet]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml $(VENV)/.demo

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import click
 import numpy as np
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 import fewvars
 from fewvars.cli import COMMANDS, main
+from fewvars.cli._answer import sentences
 from fewvars.cli._terminal import printable
 from fewvars.persistence import load
 from fewvars.tables import read_table, table_bytes
@@ -106,7 +108,7 @@ def test_json_is_the_same_from_all_formats(folder, source):
     assert answer["variables"] == sorted(answer["variables"], key=lambda v: -v["importance"])
     assert all(0 <= variable["selection_frequency"] <= 1 for variable in answer["variables"])
     assert all(variable["importance_se"] > 0 for variable in answer["variables"])
-    assert answer["rows"], answer["inputs"] == (300, 6)
+    assert (answer["rows"], answer["inputs"]) == (300, 6)
     assert answer["targets"] == ["y"]
     assert answer["head"] == "dictionary"
     assert "x1*x4" in answer["equations"][0]
@@ -220,6 +222,40 @@ def test_answer_survives_a_failing_report(folder, tmp_path, monkeypatch):
     assert done.stderr == "Error: [Errno 28] No space left on device\n"
 
 
+def test_directions(tmp_path):
+    rng = np.random.default_rng(103)
+    X = rng.standard_normal((300, 4)) * [1, 1, 1, 100]
+    table = {f"x{j}": X[:, j] for j in range(4)} | {"y": (X[:, 0] - X[:, 1]) ** 2}
+    path = write_csv(tmp_path / "d.csv", table)
+    refused(run("fit", path, "--target", "y", "--directions", "--keep", "x0"), "--keep goes only without --directions")
+    refused(run("fit", path, "--target", "y", "--n-directions", 2), "--n-directions goes only with --directions")
+    quick = [*FAST[:4], "--set", "first_updates=300", "--set", "path_updates=60", "--set", "max_rank=2"]
+    common = ["fit", path, "--target", "y", "--directions", *quick, "--save", tmp_path / "m"]
+    done = run(*common, "--json", "--report", tmp_path / "r.html")
+    assert (done.exit_code, done.stderr) == (0, "")
+    answer = json.loads(done.stdout, parse_constant=no_constant)
+    (direction,) = answer["directions"]
+    weights = {term["name"]: term["weight"] for term in direction["terms"]}
+    assert set(list(weights)[:2]) == {"x0", "x1"}
+    assert weights["x0"] == pytest.approx(-weights["x1"], rel=0.01)
+    assert [number["directions"] for number in answer["numbers_tried"]][:2] == [0, 1]
+    assert "z0^2" in answer["equations"][0]
+    assert run("predict", tmp_path / "m", path, "--quiet").stdout.count("\n") == 301
+    for line in ("y depends on 1 linear combination of 4 variables", "  z0 = ", "Held-out errors by their number:"):
+        assert line in "\n".join(sentences(answer))
+
+
+def test_demo(tmp_path, monkeypatch):
+    quick = partial(fewvars.FewVariablesRegressor, **QUICK, head="dictionary", max_degree=2)
+    monkeypatch.setattr("fewvars.estimators.FewVariablesRegressor", quick)
+    done = run("demo", "--out", tmp_path / "demo.html", "--equation", 7, "--seed", 104)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "dx7/dt depends on 4 of 40 variables" in done.stdout
+    assert "Truth: x5, x6, x7, x8." in done.stdout
+    assert done.stdout.endswith(f"Report: {tmp_path / 'demo.html'}\n")
+    assert (tmp_path / "demo.html").read_bytes().startswith(b"<!")
+
+
 # Predictions and export
 
 
@@ -292,7 +328,7 @@ DATA_ERRORS = {
     "target among inputs": ("a,y\n1,2\n", ["--inputs", "a,y"], "--inputs 'y'"),
     "target dropped": ("a,y\n1,2\n", ["--drop", "y"], "--drop 'y'"),
     "empty": ("", [], "stdin: The file is empty."),
-    "unknown setting": ("a,y\n" + "1,2\n" * 9, ["--set", "patience=3"], "no parameter 'patience'"),
+    "unknown setting": ("a,y\n" + "1,2\n" * 9, ["--set", "patience=3"], "has no such parameter"),
     "bad setting": ("a,y\n" + "1,2\n" * 9, ["--set", "batch_size=x"], "batch_size='x'"),
     "setting without a value": ("a,y\n", ["--set", "patience"], "NAME=VALUE"),
     "keep no input": ("a,y\n1,2\n", ["--keep", "y"], "--keep 'y'"),

@@ -30,6 +30,7 @@ from fewvars.displays import (
 )
 from fewvars.displays._figure import BLUE, PALE, spread
 from fewvars.displays._names import distinct_names, group_names, label, plain, short
+from fewvars.displays._partial import some_rows
 from fewvars.displays.directions import ordinal
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
@@ -309,7 +310,14 @@ class TestDependence:
         model = LinearRegression().fit(X, X[:, 0])
         (found,) = partial_dependence(model, X, [0], max_rows=20)
         assert_array_equal(found.grid, [0, 1, 2])
-        assert found.curves.shape == (18, 3)
+        assert found.curves.shape == (20, 3)
+
+    def test_rows_of_a_periodic_signal_show_all_phases(self):
+        rows = some_rows(1000, 100)
+        assert len(set(rows)) == 100
+        assert set(rows % 10) == set(range(10))
+        assert_array_equal(rows, some_rows(1000, 100))
+        assert_array_equal(some_rows(7, 100), np.arange(7))
 
     def test_frames_give_no_warning_and_outputs_are_told_apart(self, fitted):
         _, X, y = fitted
@@ -370,7 +378,7 @@ class TestDirections:
         if k == 1:
             assert len(display.ax_.get_lines()[0].get_xdata()) == 25
         if k > 1:
-            assert_array_equal(display.ax_.collections[0].get_offsets(), Z[::2, :2])
+            assert_array_equal(display.ax_.collections[0].get_offsets(), Z[some_rows(50, 25), :2])
 
     def test_colours_of_a_shadow_are_vectors(self):
         # A raster image inside an SVG would be refused by the report's policy.

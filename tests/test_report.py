@@ -208,7 +208,7 @@ class TestContent:
         html = report_html(model, np.tile(X, (many, 1)), np.tile(y, many), t=np.arange(300.0 * many))
         text = text_of(html)
         assert "1000 consecutive rows from the middle of the 60000" in text
-        assert "1000 of 60000 rows, evenly chosen" in text
+        assert "1000 of 60000 rows, chosen at random" in text
         assert "On 20 000 rows from the middle" in text
         assert len(html) < 800_000
 

@@ -1,12 +1,18 @@
-"""One BLAS thread per fit, however many fits run at once."""
+"""Fits in threads, with one BLAS thread for each, however many run at once."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from typing import TypeVar
 
 import scipy.linalg.blas  # noqa: F401  - loads the BLAS that the kernels call, so that the controller sees it
+from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _lock = threading.Lock()
 _active = 0
@@ -52,3 +58,15 @@ def single_blas_thread() -> Iterator[None]:
                 _limiter.restore_original_limits()
                 _disown_limits()
                 _limiter = None
+
+
+def in_threads(task: Callable[[T], R], items: Sequence[T], n_jobs: int | None) -> list[R]:
+    """Return the task's result for each item, in order; the kernels release the interpreter's lock."""
+    if not items:
+        return []
+    # Not a `with`: after Ctrl-C what is still waiting must not run.
+    pool = ThreadPoolExecutor(min(effective_n_jobs(n_jobs), len(items)))
+    try:
+        return list(pool.map(task, items))
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,13 +1,12 @@
 """Choose the directions: functions of k linear combinations, fitted at each rank, compared on held-out blocks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from ._threads import in_threads
 from ._validation import FloatArray
 from .held_out import EVIDENCE, HeldOut
 from .network import Network, Samples
@@ -180,8 +179,7 @@ class RankSearch:
 
     def candidates(self, tasks: Sequence[tuple[Form, FloatArray]]) -> list[RankCandidate]:
         """Fit several forms, in threads."""
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            return list(pool.map(lambda task: self.candidate(*task), tasks))
+        return in_threads(lambda task: self.candidate(*task), tasks, self.n_jobs)
 
     def error(self, candidate: RankCandidate) -> float:
         """Return the typical held-out error, by which candidates are ranked."""
@@ -368,8 +366,10 @@ def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, sta
 
 
 def _grown(search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
-    """Add directions along which the residual held out of all splits is linear beyond doubt."""
-    while base.form is not None and base.rank < search.samples.X.shape[1]:
+    """Add directions along which the residual held out of all splits is linear beyond doubt: one for each output."""
+    for _ in range(search.samples.Y.shape[1]):
+        if base.form is None or base.rank == search.samples.X.shape[1]:
+            break
         direction, evidence = search.linear_rest(search.refitted(base))
         if evidence < EVIDENCE:
             break

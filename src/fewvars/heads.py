@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 
+from ._threads import in_threads
 from ._validation import FloatArray
 from .dictionary import fit_polynomial
 from .held_out import HeldOut
@@ -94,9 +95,11 @@ class HeadFit:
     ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
     max_iterations: int = 60
     n_networks: int = 8
+    max_jacobian: float = 4e7
     max_degree: int = 4
     max_terms: int = 1000
     seed: int = 0
+    n_jobs: int | None = None
 
     def network_head(
         self, X: FloatArray, y: FloatArray, weight: FloatArray, widths: tuple[int, ...], ridge: float
@@ -104,12 +107,17 @@ class HeadFit:
         """Fit networks to X (n, variables), y (n, outputs); of very many rows, only to every second, third, ..."""
         network = Network(X.shape[1], widths, y.shape[1], self.activation)
         inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
-        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight).for_jacobian(network.n_parameters)
-        fits = [
-            levenberg_marquardt(network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=self.seed + k)
-            for k in range(self.n_networks)
-        ]
-        return NetworkHead(network, np.array([fit.theta for fit in fits]), inputs, outputs, ridge)
+        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight).for_jacobian(
+            network.n_parameters, self.max_jacobian
+        )
+
+        def theta(seed: int) -> FloatArray:
+            return levenberg_marquardt(
+                network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=seed
+            ).theta
+
+        thetas = in_threads(theta, range(self.seed, self.seed + self.n_networks), self.n_jobs)
+        return NetworkHead(network, np.array(thetas), inputs, outputs, ridge)
 
     def dictionary_head(
         self, X: FloatArray, y: FloatArray, weight: FloatArray, degree: int, gap: int
@@ -143,10 +151,28 @@ def held_out_errors(
     return held_out.piece_errors(squared, weight)
 
 
+@dataclass(frozen=True, eq=False)
+class HeadChoice:
+    """Which head does best on the held-out blocks, and the errors (pieces,) of the best of each kind tried."""
+
+    recipe: HeadFit
+    kind: str
+    degree: int
+    shape: tuple[tuple[int, ...], float]
+    errors: dict[str, FloatArray]
+    gap: int
+
+    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> Head:
+        """Fit it to X (n, variables), y (n, outputs)."""
+        if self.kind == "network":
+            return self.recipe.network_head(X, y, weight, *self.shape)
+        return self.recipe.dictionary_head(X, y, weight, self.degree, self.gap)
+
+
 def choose_head(
     kind: str, recipe: HeadFit, X: FloatArray, y: FloatArray, weight: FloatArray, held_out: HeldOut, gap: int
-) -> tuple[str, Head, dict[str, FloatArray]]:
-    """Fit the head that does best on the held-out blocks; in a tie, the polynomial.
+) -> HeadChoice:
+    """Choose the head that does best on the held-out blocks; in a tie, the polynomial.
 
     Parameters
     ----------
@@ -155,27 +181,25 @@ def choose_head(
     y : (n, outputs)
     gap : int
         Rows between the blocks that choose the sparsity of a polynomial.
-
-    Returns
-    -------
-    name, head, errors of the best of each kind that was tried
     """
     degrees = recipe.degrees(X) if kind != "network" else []
     if kind == "dictionary" and not degrees:
         degrees = [1]
-    quick = replace(recipe, n_networks=1, max_iterations=recipe.max_iterations // 2)
+    quick = replace(
+        recipe, n_networks=1, max_iterations=recipe.max_iterations // 2, max_jacobian=recipe.max_jacobian / 4, n_jobs=1
+    )
     shapes = list(product(recipe.widths, recipe.ridges)) if kind != "dictionary" else []
     polynomials = {
         degree: held_out_errors(partial(recipe.dictionary_head, degree=degree, gap=gap), X, y, weight, held_out)
         for degree in degrees
     }
-    networks = {
-        (widths, ridge): held_out_errors(
-            partial(quick.network_head, widths=widths, ridge=ridge), X, y, weight, held_out
-        )
-        for widths, ridge in shapes
-    }
-    errors = {}
+
+    def errors_of(shape: tuple[tuple[int, ...], float]) -> FloatArray:
+        fit = partial(quick.network_head, widths=shape[0], ridge=shape[1])
+        return held_out_errors(fit, X, y, weight, held_out)
+
+    networks = dict(zip(shapes, in_threads(errors_of, shapes, recipe.n_jobs), strict=True))
+    errors, degree, shape = {}, 1, (recipe.widths[0], recipe.ridges[0])
     if polynomials:
         degree = degrees[held_out.smallest_not_worse([polynomials[k] for k in degrees])]
         errors["dictionary"] = polynomials[degree]
@@ -186,6 +210,4 @@ def choose_head(
         winner = "network"
     else:
         winner = next(iter(errors))
-    if winner == "network":
-        return winner, recipe.network_head(X, y, weight, *shape), errors
-    return winner, recipe.dictionary_head(X, y, weight, degree, gap), errors
+    return HeadChoice(recipe, winner, degree, shape, errors, gap)

@@ -1,13 +1,12 @@
 """Choose a support: refit candidates on the training blocks, compare them on the held-out blocks, mend."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from ._threads import in_threads
 from ._validation import FloatArray
 from .held_out import NEGLIGIBLE, HeldOut
 from .network import Network, Samples
@@ -109,14 +108,7 @@ class SupportSearch:
 
     def refits(self, masks: Sequence[np.ndarray], start: Candidate | None = None, n_starts: int = 1) -> list[Candidate]:
         """Refit each mask: from scratch, taking the best of `n_starts`, or warm from a similar candidate."""
-        if not masks:
-            return []
-        # Not a `with`: after Ctrl-C what is still waiting must not run.
-        pool = ThreadPoolExecutor(min(effective_n_jobs(self.n_jobs), len(masks)))
-        try:
-            return list(pool.map(lambda mask: self._refit(mask, start, n_starts), masks))
-        finally:
-            pool.shutdown(cancel_futures=True)
+        return in_threads(lambda mask: self._refit(mask, start, n_starts), masks, self.n_jobs)
 
     def _refit(self, mask: np.ndarray, start: Candidate | None, n_starts: int) -> Candidate:
         chosen = self.columns(mask)

@@ -100,6 +100,8 @@ def warnings_as_notes() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.filterwarnings("default", category=UserWarning)
+        # Columns are matched by name before they become an array, which has no names.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         warnings.showwarning = show
         yield
 

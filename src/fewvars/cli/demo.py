@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from . import _data as files
+from . import _columns as columns
+from . import _files as files
+from ._answer import describe, sentences
 from ._terminal import debug_option, say, warnings_as_notes
 
 
@@ -31,7 +33,6 @@ def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None
     from .. import datasets, metrics, targets
     from ..estimators import FewVariablesRegressor
     from ..report import write_report
-    from .fit import describe, sentences
 
     data = datasets.lorenz96_dataset(targets.lorenz_equation(equation), noise_x=noise, noise_y=noise, seed=seed)
     names = list(data.names)
@@ -55,8 +56,8 @@ def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None
             command=f"fewvars demo --noise {noise:g} --equation {equation} --seed {seed}",
             seconds=seconds,
         )
-    rows = files.Rows(data.X_train, data.y_train, data.t_train, None, 0)
-    answer = describe(model, rows, files.Roles(names, [target], "t"), seconds)
+    rows = columns.Rows(data.X_train, data.y_train, data.t_train, None, 0)
+    answer = describe(model, rows, columns.Roles(names, [target], "t"), seconds)
     for line in sentences(answer | {"saved": None, "report": None}):
         say(line)
     say(f"Truth: {', '.join(name for name, true in zip(names, data.support, strict=True) if true)}.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from . import _data as files
+from . import _files as files
 from ._terminal import debug_option, say, warnings_as_notes
 
 

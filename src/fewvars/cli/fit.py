@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import _data as files
-from ._terminal import debug_option, note, printable, say, say_json, warnings_as_notes
+from . import _columns as columns
+from . import _files as files
+from ._answer import describe, sentences
+from ._terminal import debug_option, note, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
-    from ._data import Roles, Rows
+    from ._columns import Roles, Rows
+
+# Parameters that only one of the estimators has.
+_OPTIONS = {"n_variables": "--n-variables", "n_directions": "--n-directions", "always_keep": "--keep"}
 
 
 def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
@@ -66,6 +71,7 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 @click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
 @click.option("--head", type=click.Choice(["auto", "network", "dictionary"]), help="The kind of function.")
 @click.option("--n-variables", type=click.IntRange(min=0), help="Find this many variables.")
+@click.option("--n-directions", type=click.IntRange(min=0), help="Find this many linear combinations.")
 @click.option(
     "--keep",
     multiple=True,
@@ -118,10 +124,10 @@ def fit(
     if report is not None:
         files.need_matplotlib()
     table = files.read(data, delimiter)
-    roles = files.Roles.of(table, targets=targets, time=time_column, trajectory=trajectory, inputs=inputs, drop=drop)
-    rows = files.Rows.of(table, roles, drop_missing=drop_missing)
+    roles = columns.Roles.of(table, targets=targets, time=time_column, trajectory=trajectory, inputs=inputs, drop=drop)
+    rows = columns.Rows.of(table, roles, drop_missing=drop_missing)
     del table
-    kept = files.listed(keep, roles.inputs)
+    kept = columns.listed(keep, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--keep {name!r}: this is not one of the inputs.")
@@ -152,6 +158,7 @@ def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[s
         "smoothing": options["smoothing"],
         "head": options["head"],
         "n_variables": options["n_variables"],
+        "n_directions": options["n_directions"],
         "always_keep": keep or None,
         "shuffle": options["shuffle"] or None,
         "n_resamples": options["resamples"],
@@ -167,20 +174,20 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
 
     import numpy as np
 
-    if directions:
-        from ..estimators import FewDirectionsRegressor as Estimator
-    else:
-        from ..estimators import FewVariablesRegressor as Estimator
-    known = Estimator().get_params()
+    from ..estimators import FewDirectionsRegressor, FewVariablesRegressor
+
+    estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
+    known = estimator().get_params()
     for name in asked:
+        if name in _OPTIONS and name not in known:
+            raise ValueError(f"{_OPTIONS[name]} goes only {'without' if directions else 'with'} --directions.")
         if name not in known:
-            kind = "--directions" if directions else "this estimator"
-            raise ValueError(f"{kind} has no parameter {name!r}: choose from {', '.join(sorted(known))}.")
+            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter, but {', '.join(known)}.")
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.
-        warnings.filterwarnings("ignore", message="No (input|direction).*nothing was selected", category=UserWarning)
-        model = Estimator(**asked).fit(rows.X, rows.y, t=rows.t, trajectory=rows.trajectory)
+        warnings.filterwarnings("ignore", message="No (input|direction) predicts y", category=UserWarning)
+        model = estimator(**asked).fit(rows.X, rows.y, t=rows.t, trajectory=rows.trajectory)
     seconds = time.perf_counter() - start
     model.feature_names_in_ = np.array(roles.inputs, dtype=object)  # X was a plain array
     return model, seconds
@@ -209,106 +216,3 @@ def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float
         command=shlex.join(["fewvars", *sys.argv[1:]]),
         seconds=seconds,
     )
-
-
-def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
-    """Return what was found, as one object."""
-    from .. import __version__
-
-    answer: dict[str, Any] = {
-        "fewvars": __version__,
-        "rows": len(rows.X),
-        "rows_left_out": rows.n_dropped,
-        "inputs": len(roles.inputs),
-        "targets": roles.targets,
-        "time": roles.time,
-        "trajectory": roles.trajectory,
-    }
-    if hasattr(model, "support_"):
-        answer["variables"] = _variables(model, roles.inputs)
-    else:
-        answer["directions"] = [
-            {"strength": strength, "weights": dict(zip(roles.inputs, weights.tolist(), strict=True))}
-            for strength, weights in zip(model.singular_values_, model.directions_, strict=True)
-        ]
-    equations = model.equation(roles.inputs) if model.head_ == "dictionary" and hasattr(model, "equation") else None
-    return answer | {
-        "head": model.head_,
-        "equations": [equations] if isinstance(equations, str) else equations,
-        "held_out_error": model.held_out_error_,
-        "head_errors": model.head_errors_,
-        "smoothed": model.smoothed_,
-        "lambda": model.lambda_,
-        "seconds": seconds,
-    }
-
-
-def _variables(model: Any, names: list[str]) -> list[dict[str, Any]]:
-    """Return the selected variables, the most important first."""
-    frequencies = getattr(model, "selection_frequencies_", None)
-    found = []
-    for j in sorted(model.support_.nonzero()[0], key=lambda j: -model.feature_importances_[j]):
-        variable = {
-            "name": names[j],
-            "importance": model.feature_importances_[j],
-            "importance_se": model.feature_importances_se_[j],
-        }
-        found.append(variable if frequencies is None else variable | {"selection_frequency": frequencies[j]})
-    return found
-
-
-def sentences(answer: dict[str, Any]) -> list[str]:
-    """Return the answer as lines of text."""
-    target = " and ".join(answer["targets"])
-    depend = "depends" if len(answer["targets"]) == 1 else "depend"
-    size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
-    if "directions" in answer:
-        found, kind = answer["directions"], "linear combination"
-        lines = [line for k, direction in enumerate(found, start=1) for line in _direction_lines(k, direction)]
-    else:
-        found, kind = answer["variables"], f"of {answer['inputs']} variables"
-        lines = _variable_lines(found)
-    if found:
-        plural = "s" if "directions" in answer and len(found) > 1 else ""
-        lines.insert(0, f"{target} {depend} on {len(found)} {kind}{plural} ({size}):")
-    else:
-        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean does ({size})."]
-    return [*lines, *_function_lines(answer), *_written_lines(answer)]
-
-
-def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
-    width = max((len(printable(variable["name"])) for variable in variables), default=0)
-    lines = []
-    for variable in variables:
-        rise = f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}"
-        line = f"  {printable(variable['name']):<{width}}  without it the held-out error rises by {rise}"
-        if "selection_frequency" in variable:
-            line += f"; selected in {variable['selection_frequency']:.0%} of the resamples"
-        lines.append(line)
-    return lines
-
-
-def _direction_lines(k: int, direction: dict[str, Any], most: int = 8) -> list[str]:
-    weights = sorted(direction["weights"].items(), key=lambda pair: -abs(pair[1]))
-    terms = " ".join(f"{weight:+.3g} {name}" for name, weight in weights[:most])
-    more = f" and {len(weights) - most} smaller terms" if len(weights) > most else ""
-    return [f"  z{k} = {terms}{more}"]
-
-
-def _function_lines(answer: dict[str, Any]) -> list[str]:
-    kinds = {"dictionary": "a polynomial", "network": "a network", "mean": "the mean"}
-    chosen = "the variables" if "variables" in answer else "the directions"
-    lines = [f"The function is {kinds[answer['head']]}."]
-    for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
-        lines.append(f"  {printable(name)} = {equation}")
-    errors = [f"{error:.3g} by {kinds[kind]}" for kind, error in answer["head_errors"].items()]
-    errors += [f"{answer['held_out_error']:.3g} by the networks that chose {chosen}"]
-    lines.append(f"Held-out errors, in units of the variance: {', '.join(errors)}.")
-    lines.append("They have chosen the model, so they are not test errors.")
-    smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
-    return [*lines, f"The inputs {smoothed}."]
-
-
-def _written_lines(answer: dict[str, Any]) -> list[str]:
-    written = {"Model": answer["saved"], "Report": answer["report"]}
-    return [f"{what}: {path}" for what, path in written.items() if path]

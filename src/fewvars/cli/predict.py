@@ -1,12 +1,14 @@
 """`fewvars predict`: the rows of a file by a saved model, columns matched by name."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import _data as files
-from ._terminal import debug_option, note, warnings_as_notes, write
+from . import _columns as columns
+from . import _files as files
+from ._terminal import debug_option, note, printable, warnings_as_notes, write
 
 if TYPE_CHECKING:
     from ..tables import Table
@@ -66,14 +68,16 @@ def predict(
         table = files.read(data, delimiter)
         inputs = _matched(estimator, table, {time_column, trajectory}, quiet)
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
-            files.check_names(table, [name] if name is not None else [], option)
-        rows = files.Rows.of(table, files.Roles(inputs, [], time_column, trajectory, droppable=False))
+            columns.check_names(table, [name] if name is not None else [], option)
+        rows = columns.Rows.of(table, columns.Roles(inputs, [], time_column, trajectory, droppable=False))
         if getattr(estimator, "smoothed_", False) and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
         values = _predicted(estimator, rows, smooth)
-    columns: dict[str, Any] = {} if time_column is None else {time_column: rows.t}
-    columns |= dict(zip(_headings(estimator, values.shape[1], columns), values.T, strict=True))
-    content = table_bytes(columns, ".csv" if out is None else out.suffix)
+    if time_column is not None and out is None and sys.stdout.isatty():
+        time_column = printable(time_column)
+    answer: dict[str, Any] = {} if time_column is None else {time_column: rows.t}
+    answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
+    content = table_bytes(answer, ".csv" if out is None else out.suffix)
     if out is None:
         write(content.decode())
     else:
@@ -94,28 +98,20 @@ def _matched(estimator: Any, table: "Table", others: set[str | None], quiet: boo
     wanted = [str(name) for name in estimator.feature_names_in_]
     absent = [name for name in wanted if name not in table.columns]
     if absent:
-        lacks = f"DATA lacks {len(absent)} of the model's {len(wanted)} columns: {files.some_of(absent)}."
-        raise ValueError(f"{lacks} {files.naming(table)}".strip())
+        lacks = f"DATA lacks {len(absent)} of the model's {len(wanted)} columns: {columns.some_of(absent)}."
+        raise ValueError(f"{lacks} {columns.naming(table)}".strip())
     extra = [name for name in table.names if name not in {*wanted, *others}]
     if extra and not quiet:
-        note(f"Ignored columns that the model does not use: {files.some_of(extra)}.")
+        note(f"Ignored columns that the model does not use: {columns.some_of(extra)}.")
     return wanted
 
 
-def _predicted(estimator: Any, rows: files.Rows, smooth: bool) -> Any:
+def _predicted(estimator: Any, rows: columns.Rows, smooth: bool) -> Any:
     """Return predictions (n, outputs)."""
-    import warnings
-
-    with warnings.catch_warnings():
-        # The columns were matched above, and an array has no names.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        if smooth:
-            values = estimator.predict(rows.X, t=rows.t, trajectory=rows.trajectory)
-        else:
-            values = estimator.predict(rows.X)
-    return values.reshape(len(rows.X), -1)
+    times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
+    return estimator.predict(rows.X, **times).reshape(len(rows.X), -1)
 
 
-def _headings(estimator: Any, n_outputs: int, taken: dict[str, Any]) -> list[str]:
+def _headings(n_outputs: int, taken: dict[str, Any]) -> list[str]:
     names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
     return [name if name not in taken else f"{name}_" for name in names]

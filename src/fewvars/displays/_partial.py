@@ -34,6 +34,14 @@ class Dependence:
         return self.curves.mean(axis=0)
 
 
+def some_rows(n: int, most: int) -> np.ndarray:
+    """Return the numbers of at most `most` of n rows, always the same ones, in random order.
+
+    Every tenth row of a periodic signal may show the same phase over and over; random rows show them all.
+    """
+    return np.arange(n) if n <= most else np.random.default_rng(0).choice(n, most, replace=False)
+
+
 def partial_dependence(
     estimator: Any,
     X: Any,
@@ -46,12 +54,12 @@ def partial_dependence(
     """Return the dependence of a fitted model's output on each of the variables.
 
     The grid goes from the 1st to the 99th percentile of the variable, or over its values if it has no more
-    than `points` of them. Of more than `max_rows` rows, as many are used, evenly chosen.
+    than `points` of them. Of more than `max_rows` rows, as many are used, chosen at random.
     """
     check_whole("points", points, minimum=2)
     check_whole("max_rows", max_rows)
     table = check_array(X, dtype=np.float64)
-    rows = table[:: -(-len(table) // max_rows)]
+    rows = table[some_rows(len(table), max_rows)]
     found = []
     for variable in variables:
         column = table[:, variable]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from .._validation import FloatArray
 from ._figure import BLUE, GREY, PALE, VERMILLION, new_axes, quiet, split_axes
 from ._names import label
+from ._partial import some_rows
 
 
 def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:
@@ -178,10 +179,10 @@ class PredictionDisplay:
         return cls(y_true, y_pred, name=name).plot(ax=ax, max_points=max_points)
 
     def plot(self, ax: Any = None, *, max_points: int = 2000) -> "PredictionDisplay":
-        """Draw onto `ax`, at most `max_points` points, evenly chosen from the rows."""
+        """Draw onto `ax`, at most `max_points` points, chosen at random."""
         ax = new_axes(ax, (4.6, 4.4))
         quiet(ax)
-        some = slice(None, None, max(1, -(-self.y_true.size // max_points)))
+        some = some_rows(self.y_true.size, max_points)
         ax.plot(self.y_true[some], self.y_pred[some], "o", color=BLUE, markersize=3, alpha=0.45, markeredgewidth=0)
         if self.y_true.size:
             low, high = self.y_true.min(), self.y_true.max()

@@ -106,8 +106,7 @@ class DependenceDisplay:
         from matplotlib.transforms import blended_transform_factory
 
         quiet(panel)
-        every = max(1, -(-len(found.curves) // max_lines))
-        panel.plot(found.grid, found.curves[::every].T, color=PALE, linewidth=0.7)
+        panel.plot(found.grid, found.curves[:max_lines].T, color=PALE, linewidth=0.7)
         panel.plot(found.grid, found.mean, color=BLUE, linewidth=2.0)
         foot = blended_transform_factory(panel.transData, panel.transAxes)
         panel.vlines(found.deciles, 0, 0.04, transform=foot, color=GREY, linewidth=0.9)

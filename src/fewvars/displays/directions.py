@@ -21,6 +21,7 @@ from ._figure import (
     split_axes,
 )
 from ._names import distinct_names, label, names_of
+from ._partial import some_rows
 
 
 class SingularValuesDisplay:
@@ -138,11 +139,11 @@ class ShadowDisplay:
         return cls(Z, measured, learned=learned, name=name).plot(ax=ax, max_points=max_points)
 
     def plot(self, ax: Any = None, *, max_points: int = 2000) -> "ShadowDisplay":
-        """Draw onto `ax`, at most `max_points` points, evenly chosen from the rows."""
+        """Draw onto `ax`, at most `max_points` points, chosen at random."""
         ax = new_axes(ax, (6.0, 4.4))
         self.ax_, self.figure_ = ax, ax.figure
         quiet(ax)
-        some = slice(None, None, max(1, -(-len(self.Z) // max_points)))
+        some = some_rows(len(self.Z), max_points)
         Z, y = self.Z[some], self.y[some]
         if Z.shape[1] == 0:
             ax.set_axis_off()

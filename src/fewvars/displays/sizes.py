@@ -101,7 +101,7 @@ class SupportSizeDisplay:
         if self.bic is not None:
             other = ax if self.errors is None else ax.twinx()
             other.plot(self.sizes, self.bic, "s--", color=VERMILLION, markersize=3.5, linewidth=1.2, label="BIC")
-            other.set_ylabel("BIC (right)" if other is not ax else "BIC")
+            other.set_ylabel("BIC (right)" if other is not ax else "BIC", labelpad=6)
             other.spines["top"].set_visible(False)
         handles, texts = ax.get_legend_handles_labels()
         if other is not None and other is not ax:

@@ -179,13 +179,14 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
             mean = np.average(data.y, axis=0, weights=data.sample_weight)
             self.head_, self._head, self.head_errors_ = "mean", MeanHead(mean), {}
             return
-        recipe = HeadFit(activation=self.activation, max_degree=self.max_degree, seed=job.recipe.seed)
-        first = data.held_out.first()
-        name, self._head, errors = choose_head(
-            self.head, recipe, coordinates, data.y, data.sample_weight, first, data.gap
+        recipe = HeadFit(
+            activation=self.activation, max_degree=self.max_degree, seed=job.recipe.seed, n_jobs=self.n_jobs
         )
-        self.head_ = name
-        self.head_errors_ = {kind: first.mean(e) for kind, e in errors.items()}
+        first = data.held_out.first()
+        choice = choose_head(self.head, recipe, coordinates, data.y, data.sample_weight, first, data.gap)
+        self._head = choice.fit(coordinates, data.y, data.sample_weight)
+        self.head_ = choice.kind
+        self.head_errors_ = {kind: first.mean(errors) for kind, errors in choice.errors.items()}
 
     def _frequencies(self, data: Prepared, job: Job) -> FloatArray:
         """Return how often each answer is found when the blocks are drawn anew with replacement."""

@@ -56,18 +56,17 @@ class AdaptiveDirectionsRegressor(TwoStages):
 
     Notes
     -----
-    The penalty has two faults that `fewvars.penalties.SingularValues` has not. It is scale-degenerate: doubling
-    a row of W1 and halving its column of W2 changes nothing but the penalty, so a minimum is not attained, and
-    along the grid W1 grows, which in the end upsets gradient steps of a fixed size. And it counts columns, not
-    rank: collinear rows of W1 count as often as they occur. Compare `n_directions_` with `rank_` and
-    `singular_values_`.
+    The penalty has two faults. It is scale-degenerate: doubling a row of W1 and halving its column of W2 lowers
+    the penalty and changes nothing else, so no minimum is attained; what keeps W2 from vanishing is that training
+    ends. And it counts columns, not rank: collinear rows of W1 count as often as they occur. Compare
+    `n_directions_` with `rank_` and `singular_values_`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
     >>> X = np.random.default_rng(0).standard_normal((500, 6))
-    >>> quick = Configuration(width=8, n_second=400, n_strengths=12)
+    >>> quick = Configuration(width=8, n_second=1600, n_strengths=12)
     >>> model = AdaptiveDirectionsRegressor(configuration=quick, random_state=0)
     >>> model.fit(X, np.tanh(X.sum(axis=1))).n_directions_
     1

@@ -70,7 +70,7 @@ class Configuration:
     Notes
     -----
     Algorithm 2 takes this configuration as it is: the paper says that its training is the same. On development
-    data no other reading was clearly better.
+    data only a longer first stage did clearly better.
 
     The unweighted group lasso, whose optimiser the paper does not name, differs by its weights of one only:
     same initial estimate as its start, same updates, same grid, same BIC. The plain network is the initial

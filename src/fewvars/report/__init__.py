@@ -12,6 +12,7 @@ from .._atomic import write_atomically
 from . import _sections as sections
 from ._facts import gather
 from ._markup import Markup, escape, tag
+from ._reproduction import footer, reproduction
 from ._svg import drawing
 
 __all__ = ["report_html", "write_report"]
@@ -114,8 +115,8 @@ def report_html(
             sections.function(facts),
             sections.agreement(facts),
             sections.caveats(facts),
-            sections.reproduction(facts),
-            sections.footer(date),
+            reproduction(facts),
+            footer(date),
         ]
     return _page(facts.title or f"What {facts.output} depends on", tag("main", *parts))
 

@@ -17,6 +17,7 @@ from ..displays import (
     ShadowDisplay,
     SupportSizeDisplay,
 )
+from ..displays._partial import some_rows
 from ..displays.curve import predictions
 from ._facts import Facts
 from ._markup import Markup, tag
@@ -103,7 +104,7 @@ def dependence(facts: Facts) -> list[Markup]:
         columns = min(4, len(shown))
         caption = (
             f"How the learned {target} changes with each variable while the others stay as measured. Blue: average "
-            f"over {rows} of {facts.n_samples} samples, evenly chosen; grey: single samples. Lines that are not "
+            f"over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. Lines that are not "
             "parallel show an interaction. Ticks: deciles of the variable."
         )
         if len(shown) < facts.count:
@@ -166,12 +167,12 @@ def window(facts: Facts, most: int) -> np.ndarray:
 def agreement(facts: Facts) -> list[Markup]:
     """Return learned against measured values, one figure for each output."""
     found = []
-    some = slice(None, None, -(-len(facts.y) // _SCATTER_ROWS))
+    some = some_rows(len(facts.y), _SCATTER_ROWS)
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = PredictionDisplay(facts.y[some, k], facts.predicted[some, k], name=target)
         drawn = len(display.y_true)
         caption = f"Learned against measured {target}"
-        caption += f", {drawn} of {facts.n_samples} rows, evenly chosen." if drawn < facts.n_samples else "."
+        caption += f", {drawn} of {facts.n_samples} rows, chosen at random." if drawn < facts.n_samples else "."
         found.append(
             half(f"agreement-{k}", display.plot, caption, f"Learned against measured values of {target}.", height=4.0)
         )
@@ -199,13 +200,18 @@ def frequencies(facts: Facts) -> Markup | None:
 
 def shadows(facts: Facts) -> list[Markup]:
     """Return the outputs over the directions, one figure for each output."""
-    some = slice(None, None, -(-len(facts.y) // _SCATTER_ROWS))
-    Z, learned = np.asarray(facts.model.transform(facts.X[some]), float), predictions(facts.model, facts.X[some])
+    some = some_rows(len(facts.y), _SCATTER_ROWS)
+    Z = np.asarray(facts.model.transform(facts.X), float)[some]
+    learned = predictions(facts.model, facts.X)[some]
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = ShadowDisplay(Z, facts.y[some, k], learned=learned[:, k], name=target)
         caption = f"The data seen along the {'direction' if facts.count == 1 else 'first two directions'}"
-        caption += f", {len(display.y)} of {facts.n_samples} rows." if len(display.y) < facts.n_samples else "."
+        caption += (
+            f", {len(display.y)} of {facts.n_samples} rows, chosen at random."
+            if len(display.y) < facts.n_samples
+            else "."
+        )
         found.append(half(f"shadow-{k}", display.plot, caption, f"{target} over the directions.", height=3.6))
     return found
 

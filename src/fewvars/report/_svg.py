@@ -81,6 +81,8 @@ def inline_svg(figure: Any, name: str, description: str, overlay: Callable[[], M
         Returns elements to add on top; called when the layout is final.
     """
     buffer = io.BytesIO()
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")  # savefig would lay out twice more, which takes longer than drawing
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
     body = "".join(_element(child, name) for child in root)

@@ -183,7 +183,8 @@ class Folder:
     def curve(self, row: Row | Task) -> Arrays | None:
         """Return the arrays stored with a fit, or None."""
         try:
-            with np.load(self.curve_file(row)) as stored:
+            # From memory: of a torn file NumPy would leave the handle open.
+            with np.load(io.BytesIO(self.curve_file(row).read_bytes())) as stored:
                 return dict(stored)
         except (OSError, EOFError, ValueError, BadZipFile):
             return None

@@ -1,0 +1,142 @@
+"""What a fit has found: one object for machines, and lines of text for people."""
+
+from typing import TYPE_CHECKING, Any
+
+from ._terminal import printable
+
+if TYPE_CHECKING:
+    from ._columns import Roles, Rows
+
+
+def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
+    """Return what was found, as one object."""
+    from .. import __version__
+
+    answer: dict[str, Any] = {
+        "fewvars": __version__,
+        "rows": len(rows.X),
+        "rows_left_out": rows.n_dropped,
+        "inputs": len(roles.inputs),
+        "targets": roles.targets,
+        "time": roles.time,
+        "trajectory": roles.trajectory,
+    }
+    if hasattr(model, "support_"):
+        answer["variables"] = _variables(model, roles.inputs)
+    else:
+        answer["directions"] = _directions(model, rows, roles.inputs)
+        answer["numbers_tried"] = _numbers_tried(model)
+    equations = None
+    if model.head_ == "dictionary":
+        equations = model.equation(roles.inputs if "variables" in answer else None)
+    return answer | {
+        "head": model.head_,
+        "equations": [equations] if isinstance(equations, str) else equations,
+        "held_out_error": model.held_out_error_,
+        "head_errors": model.head_errors_,
+        "smoothed": model.smoothed_,
+        "lambda": model.lambda_,
+        "seconds": seconds,
+    }
+
+
+def _variables(model: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return the selected variables, the most important first."""
+    frequencies = getattr(model, "selection_frequencies_", None)
+    found = []
+    for j in sorted(model.support_.nonzero()[0], key=lambda j: -model.feature_importances_[j]):
+        variable = {
+            "name": names[j],
+            "importance": model.feature_importances_[j],
+            "importance_se": model.feature_importances_se_[j],
+        }
+        found.append(variable if frequencies is None else variable | {"selection_frequency": frequencies[j]})
+    return found
+
+
+def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
+    """Return the linear combinations, the strongest first, and in each the inputs by what they contribute."""
+    spread = rows.X.std(axis=0)
+    found = []
+    for strength, weights in zip(model.singular_values_, model.directions_, strict=True):
+        order = sorted(range(len(names)), key=lambda j: -abs(weights[j] * spread[j]))
+        terms = [{"name": names[j], "weight": weights[j], "mean": model.mean_[j]} for j in order]
+        found.append({"strength": strength, "terms": terms})
+    return found
+
+
+def _numbers_tried(model: Any) -> list[dict[str, Any]]:
+    """Return the held-out error with 0, 1, 2, ... combinations."""
+    frequencies = getattr(model, "selection_frequencies_", None)
+    tried = []
+    for k, error, se in zip(model.ranks_, model.rank_errors_, model.rank_errors_se_, strict=True):
+        number = {"directions": int(k), "held_out_error": error, "held_out_error_se": se}
+        tried.append(number if frequencies is None else number | {"selection_frequency": frequencies[k]})
+    return tried
+
+
+def sentences(answer: dict[str, Any]) -> list[str]:
+    """Return the answer as lines of text."""
+    target = " and ".join(answer["targets"])
+    depend = "depends" if len(answer["targets"]) == 1 else "depend"
+    size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
+    found = answer.get("variables", answer.get("directions"))
+    if not found:
+        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean does ({size})."]
+    elif "variables" in answer:
+        lines = [
+            f"{target} {depend} on {len(found)} of {answer['inputs']} variables ({size}):",
+            *_variable_lines(found),
+        ]
+    else:
+        kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} variables less their means"
+        lines = [f"{target} {depend} on {len(found)} {kind} ({size}):"]
+        lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
+        lines += ["Held-out errors by their number:", *_number_lines(answer["numbers_tried"])]
+    return [*lines, *_function_lines(answer), *_written_lines(answer)]
+
+
+def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
+    width = max(len(printable(variable["name"])) for variable in variables)
+    return [
+        f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
+        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_frequency(variable)}"
+        for variable in variables
+    ]
+
+
+def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:
+    terms = direction["terms"]
+    text = " ".join(f"{term['weight']:+.3g} {term['name']}" for term in terms[:most])
+    more = f" and {len(terms) - most} smaller terms" if len(terms) > most else ""
+    return f"  z{k} = {text}{more}   (strength {direction['strength']:.3g})"
+
+
+def _number_lines(tried: list[dict[str, Any]]) -> list[str]:
+    errors = [f"{number['held_out_error']:.3g} ± {number['held_out_error_se']:.2g}" for number in tried]
+    return [f"  {n['directions']}  {error}{_frequency(n)}" for n, error in zip(tried, errors, strict=True)]
+
+
+def _frequency(found: dict[str, Any]) -> str:
+    share = found.get("selection_frequency")
+    return "" if share is None else f"; found in {share:.0%} of the resamples"
+
+
+def _function_lines(answer: dict[str, Any]) -> list[str]:
+    kinds = {"dictionary": "a polynomial", "network": "a network", "mean": "the mean"}
+    lines = [f"The function is {kinds[answer['head']]}."]
+    for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
+        lines.append(f"  {printable(name)} = {equation}")
+    errors = [f"{error:.3g} by {kinds[kind]}" for kind, error in answer["head_errors"].items()]
+    errors += [
+        f"{answer['held_out_error']:.3g} when the {'variables' if 'variables' in answer else 'directions'} were chosen"
+    ]
+    lines.append(f"Held-out errors, in units of the variance: {', '.join(errors)}.")
+    lines.append("They have chosen the model, so they are not test errors.")
+    smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
+    return [*lines, f"The inputs {smoothed}."]
+
+
+def _written_lines(answer: dict[str, Any]) -> list[str]:
+    written = {"Model": answer["saved"], "Report": answer["report"]}
+    return [f"{what}: {path}" for what, path in written.items() if path]

@@ -1,0 +1,179 @@
+"""Variables, directions or neither? All forms on the same held-out blocks, and the simplest that is not worse."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._threads import single_blas_thread
+from ._validation import FloatArray
+from .directions import RankSearch
+from .estimators import FewDirectionsRegressor, FewVariablesRegressor
+from .heads import HeadFit, choose_head
+from .network import Samples
+from .preparation import Prepared, prepare
+from .scaling import Scaling
+from .selection import Refit, SupportSearch
+
+_SENTENCES = {
+    "mean": "nothing in X explains y better than its mean does",
+    "variables": "y is a function of few variables",
+    "directions": "y is a function of few directions",
+    "network": "y needs all inputs: neither few variables nor few directions explain it as well",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What each form explains, and the one to take.
+
+    Attributes
+    ----------
+    forms : tuple of str
+        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated.
+    numbers : (forms,)
+        How many numbers say what y depends on: none, the variables, the loadings of the directions, or the weights
+        of the first layer of the network.
+    errors, errors_se : (forms,)
+        Held-out mean squared error over the variance of y as measured, and its standard error over the blocks.
+    log_ratios, log_ratios_se : (forms,)
+        Mean logarithm of the error over that of the best form, block by block, and its standard error: a form is
+        as good as the best if it is within one standard error of zero.
+    recommendation : str
+        The simplest form that is not worse than the best.
+    variables : FewVariablesRegressor
+    directions : FewDirectionsRegressor
+        The fitted models.
+    """
+
+    forms: tuple[str, ...]
+    numbers: np.ndarray
+    errors: FloatArray
+    errors_se: FloatArray
+    log_ratios: FloatArray
+    log_ratios_se: FloatArray
+    recommendation: str
+    variables: FewVariablesRegressor
+    directions: FewDirectionsRegressor
+
+    def __str__(self) -> str:
+        lines = [f"{'form':<12}{'numbers':>8}  {'held-out error':<22}log ratio to the best"]
+        for i, form in enumerate(self.forms):
+            error = f"{self.errors[i]:.4g} ± {self.errors_se[i]:.2g}"
+            ratio = f"{self.log_ratios[i]:.3f} ± {self.log_ratios_se[i]:.3f}"
+            lines.append(f"{form:<12}{self.numbers[i]:>8}  {error:<22}{ratio}")
+        return "\n".join([*lines, f"Take the {self.recommendation}: {_SENTENCES[self.recommendation]}."])
+
+
+def compare(
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    t: ArrayLike | float | None = None,
+    trajectory: ArrayLike | None = None,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **parameters: Any,
+) -> Comparison:
+    """Fit few variables, few directions and a plain network, and say which explains y with the fewest numbers.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,) or (n, outputs)
+    sample_weight, t, trajectory
+        As for the estimators.
+    random_state, n_jobs, verbose, **parameters
+        Of both estimators: for instance `n_blocks` or `smoothing`.
+
+    Notes
+    -----
+    Each form is fitted anew to the training rows of the same two splits, and predicts the held-out outputs as
+    measured. The variables and directions were chosen on these blocks, so the errors are not test errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fewvars as fv
+    >>> X = np.random.default_rng(0).standard_normal((500, 6))
+    >>> fv.compare(X, np.tanh(X[:, 0] + X[:, 3]) + X[:, 1] ** 2).recommendation
+    'variables'
+    """
+    common = {"random_state": random_state, "n_jobs": n_jobs, "verbose": verbose, **parameters}
+    variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
+    directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
+    data = _prepared(variables, X, y, sample_weight, t, trajectory)
+    everything = np.ones(data.X.shape[1], bool)
+    with single_blas_thread():
+        pieces = {"mean": _search(data, variables).refits([~everything])[0].errors}
+        if variables.support_.any():
+            pieces["variables"] = _of_variables(data, variables)
+        if directions.n_directions_:
+            pieces["directions"] = _of_directions(data, directions)
+        pieces["network"] = _search(data, variables).tuned(everything)[1].errors
+    counts = {
+        "mean": 0,
+        "variables": int(variables.support_.sum()),
+        "directions": directions.directions_.size,
+        "network": data.X.shape[1] * variables.hidden_layers[0],
+    }
+    forms, held_out = tuple(pieces), data.held_out
+    best = min(pieces.values(), key=held_out.typical)
+    measured = [held_out.excess(errors, np.zeros_like(errors)) for errors in pieces.values()]
+    ratios = [held_out.log_ratio(errors, best) for errors in pieces.values()]
+    return Comparison(
+        forms=forms,
+        numbers=np.array([counts[form] for form in forms]),
+        errors=np.array([mean for mean, _ in measured]),
+        errors_se=np.array([se for _, se in measured]),
+        log_ratios=np.array([mean for mean, _ in ratios]),
+        log_ratios_se=np.array([se for _, se in ratios]),
+        recommendation=forms[held_out.smallest_not_worse(list(pieces.values()))],
+        variables=variables,
+        directions=directions,
+    )
+
+
+def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, t: Any, trajectory: Any) -> Prepared:
+    """Prepare the data as the model has decided, with outputs as measured, of total variance one."""
+    inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
+    weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
+    counted = weight > 0
+    data = prepare(
+        inputs[counted],
+        outputs[counted],
+        weight[counted],
+        t=t if t is None or np.ndim(t) == 0 else np.asarray(t)[counted],
+        trajectory=None if trajectory is None else np.asarray(trajectory)[counted],
+        smoothing="on" if model.smoothed_ else "off",
+        cv=model.cv,
+        n_blocks=model.n_blocks,
+        shuffle=model.shuffle,
+    )[0]
+    scaling = Scaling.of(data.y, data.sample_weight)
+    scaled = scaling.apply(data.y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
+    return replace(data, samples=replace(data.samples, Y=scaled.astype(np.float32)))
+
+
+def _search(data: Prepared, model: FewVariablesRegressor) -> SupportSearch:
+    refit = Refit(widths=tuple(model.hidden_layers), activation=model.activation, n_updates=model.refit_updates)
+    return SupportSearch(data.samples, np.arange(data.X.shape[1]), data.held_out, refit, model.n_jobs)
+
+
+def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:
+    recipe = HeadFit(activation=model.activation, max_degree=model.max_degree)
+    chosen = data.X[:, model.support_]
+    choice = choose_head(model.head, recipe, chosen, data.y, data.sample_weight, data.held_out, data.gap)
+    return choice.errors[choice.kind]
+
+
+def _of_directions(data: Prepared, model: FewDirectionsRegressor) -> FloatArray:
+    kept = ~data.inputs.constant
+    samples = data.samples.columns(kept)
+    double = Samples(*(array.astype(np.float64) for array in (samples.X, samples.Y, samples.weights)))
+    search = RankSearch(double, data.held_out, model.activation, n_jobs=model.n_jobs)
+    start = (model.directions_ * data.inputs.scale)[:, kept]
+    return min(search.candidates([(form, start) for form in search.forms(len(start))]), key=search.error).errors

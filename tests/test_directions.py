@@ -1,0 +1,293 @@
+"""Few directions: the polynomial of combinations, the path of ranks, the search and the estimator."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import subspace_angles
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fewvars as fv
+from fewvars.directions import NetworkForm, PolynomialForm, RankSearch, low_rank
+from fewvars.held_out import HeldOut
+from fewvars.network import Network, Samples
+from fewvars.penalties import SingularValues
+from fewvars.rank_path import DirectionsPath, full_to_zero_rank
+from fewvars.ridge_polynomial import RidgePolynomial
+from fewvars.solvers import Outcome, levenberg_marquardt
+
+QUICK = {"first_updates": 400, "path_updates": 100, "refit_updates": 600, "path_factor": 1.3}
+
+
+def problem(g, k, n=800, d=8, noise=0.05, seed=0):
+    """Return X, y and orthonormal directions (k, d)."""
+    rng = np.random.default_rng(seed)
+    A = np.linalg.qr(rng.standard_normal((d, k)))[0].T
+    X = rng.standard_normal((n, d))
+    return X, g(X @ A.T) + noise * rng.standard_normal(n), A
+
+
+def degrees(found, truth):
+    return np.degrees(subspace_angles(np.atleast_2d(found).T, truth.T).max())
+
+
+def two(Z):
+    return np.tanh(2.0 * Z[:, 0]) + Z[:, 0] * Z[:, 1]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, A = problem(two, 2)
+    return X, y, A, fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y)
+
+
+class TestRidgePolynomial:
+    @pytest.mark.parametrize("outputs", [1, 3])
+    def test_gauss_newton_is_that_of_finite_differences(self, outputs):
+        rng = np.random.default_rng(1)
+        model = RidgePolynomial.of(4, 2, 3, outputs)
+        theta = rng.standard_normal(model.n_parameters)
+        samples = Samples.of(rng.standard_normal((20, 4)), rng.standard_normal((20, outputs)), rng.uniform(0.5, 2, 20))
+        steps = 1e-6 * np.eye(theta.size)
+        jacobian = np.array(
+            [(model.predict(theta + h, samples.X) - model.predict(theta - h, samples.X)) / 2e-6 for h in steps]
+        )
+        residual = model.predict(theta, samples.X) - samples.Y
+        weighted = jacobian * samples.weights[:, None]
+        loss, gradient, matrix = model.gauss_newton(theta, samples)
+        assert_allclose(loss, (samples.weights[:, None] * residual**2).sum() / 20)
+        assert_allclose(gradient, 2 / 20 * np.einsum("pnc,nc->p", weighted, residual), rtol=1e-6, atol=1e-6)
+        full = 2 / 20 * np.einsum("pnc,qnc->pq", weighted, jacobian)
+        assert_allclose(np.triu(matrix), np.triu(full), rtol=1e-6, atol=1e-6)
+
+    def test_last_combination_may_be_linear_only(self):
+        exponents = RidgePolynomial.of(5, 2, 2, last_linear=True).exponents.tolist()
+        assert sorted(exponents) == [[0, 0], [0, 1], [1, 0], [2, 0]]
+
+    def test_start_is_the_least_squares_fit(self):
+        X, y, A = problem(lambda Z: 1.0 + Z[:, 0] - 2.0 * Z[:, 0] * Z[:, 1], 2, noise=0.0)
+        model = RidgePolynomial.of(8, 2, 2)
+        theta = model.start(A, Samples.of(X, y))
+        assert_allclose(model.predict(theta, X)[:, 0], y, atol=1e-10)
+
+    def test_levenberg_marquardt_finds_the_directions(self):
+        X, y, A = problem(lambda Z: Z[:, 0] ** 2 - Z[:, 1] + 3.0, 2, noise=0.0)
+        model, samples = RidgePolynomial.of(8, 2, 2), Samples.of(X, y)
+        start = model.start(A + 0.3 * np.random.default_rng(2).standard_normal(A.shape), samples)
+        fit = levenberg_marquardt(model, samples, theta=start, ridge=0.0, max_iterations=50)
+        assert degrees(model.layers(fit.theta)[0].weights, A) < 0.01
+
+    def test_it_cannot_be_drawn_at_random(self):
+        with pytest.raises(ValueError, match="give parameters to start from"):
+            levenberg_marquardt(RidgePolynomial.of(2, 1, 2), Samples.of(np.eye(2), np.ones(2)))
+
+    def test_shapes_must_fit(self):
+        with pytest.raises(ValueError, match="this polynomial needs"):
+            levenberg_marquardt(RidgePolynomial.of(2, 1, 2), Samples.of(np.eye(2), np.ones(2)), theta=np.ones(3))
+
+
+class TestPath:
+    def run(self, seed=0):
+        X, y, _ = problem(two, 2)
+        samples = Samples.of(X, y / y.std(), dtype=np.float32)
+        network = Network(8, (6, 6))
+        theta = network.initialise(seed, np.float32)
+        penalty = SingularValues.of(8, 6).adaptive(network.layers(theta)[0].weights)
+        return network, full_to_zero_rank(network, theta, samples, penalty, factor=1.5, updates=60, seed=seed)
+
+    def test_it_ends_without_directions(self):
+        network, (path, thetas) = self.run()
+        assert path.outcome is Outcome.FINISHED
+        assert path.ranks[-1] == 0
+        assert (np.diff(path.strengths) > 0).all()
+        for rank, theta in thetas.items():
+            values = np.linalg.svd(network.layers(theta)[0].weights, compute_uv=False)
+            assert (values > 1e-4 * max(values[0], 1e-30)).sum() == rank
+
+    def test_it_is_deterministic(self):
+        assert_array_equal(self.run()[1][0].singular_values, self.run()[1][0].singular_values)
+
+    def test_empty(self):
+        assert DirectionsPath.empty(3).ranks.shape == (0,)
+
+
+def test_cutting_to_full_rank_changes_nothing():
+    network = Network(5, (4, 3), 2)
+    theta = network.initialise(0)
+    X = np.random.default_rng(0).standard_normal((10, 5))
+    factored, parameters = low_rank(network, theta, 4)
+    assert_allclose(factored.predict(parameters, X), network.predict(theta, X), atol=1e-12)
+
+
+class TestForms:
+    @pytest.mark.parametrize("form", [PolynomialForm(3), NetworkForm()])
+    def test_joint_fits_mend_the_directions(self, form):
+        X, y, A = problem(two, 2, noise=0.01)
+        start = A + 0.1 * np.random.default_rng(3).standard_normal(A.shape)
+        function = form.fit(Samples.of(X, y), start)
+        assert degrees(function.directions, A) < min(3.0, degrees(start, A))
+        numeric = (function.predict(X[:5] + 1e-6 * np.eye(8)[2]) - function.predict(X[:5])) / 1e-6
+        assert_allclose(function.gradient(X[:5])[:, :, 2], numeric, rtol=1e-3, atol=1e-4)
+
+    def test_a_linear_rest_is_evident(self):
+        X, y, A = problem(lambda Z: Z[:, 0] ** 2 + 0.05 * Z[:, 1], 2, n=2000, noise=0.2)
+        rows = np.arange(2000)
+        held_out = HeldOut.of([(rows[rows % 4 != k], rows[rows % 4 == k]) for k in range(4)], np.ones(2000))
+        search = RankSearch(Samples.of(X, y), held_out)
+        direction, evidence = search.linear_rest(search.candidate(PolynomialForm(2), A[:1]))
+        assert evidence > 2.0
+        assert degrees(direction, A[1:]) < 45.0
+        without = RankSearch(Samples.of(X, y - 0.05 * X @ A[1]), held_out)
+        assert without.linear_rest(without.candidate(PolynomialForm(2), A[:1]))[1] < 2.0
+
+
+class TestEstimator:
+    def test_it_finds_the_directions(self, fitted):
+        X, y, A, model = fitted
+        assert model.n_directions_ == 2
+        assert degrees(model.directions_ * X.std(axis=0), A * X.std(axis=0)) < 8.0
+        assert model.score(X, y) > 0.98
+
+    def test_transform(self, fitted):
+        X, _, _, model = fitted
+        Z = model.transform(X)
+        assert_allclose(Z, (X - model.mean_) @ model.directions_.T)
+        assert_array_equal(model.get_feature_names_out(), ["fewdirectionsregressor0", "fewdirectionsregressor1"])
+        assert model.set_output(transform="pandas").transform(X).shape == (800, 2)
+        model.set_output(transform="default")
+
+    def test_order_sign_and_scale(self, fitted):
+        X, _, _, model = fitted
+        loadings = model.directions_ * X.std(axis=0)
+        assert_allclose(loadings @ loadings.T, np.eye(2), atol=1e-8)
+        assert (np.diff(model.singular_values_) <= 0).all()
+        assert (loadings[np.arange(2), np.abs(loadings).argmax(axis=1)] > 0).all()
+
+    def test_gradient(self, fitted):
+        X, _, _, model = fitted
+        step = 1e-5 * np.eye(8)[3]
+        numeric = (model.predict(X[:6] + step) - model.predict(X[:6] - step)) / 2e-5
+        assert_allclose(model.gradient(X[:6])[:, 3], numeric, rtol=1e-4, atol=1e-6)
+
+    def test_evidence_is_kept(self, fitted):
+        *_, model = fitted
+        assert 2 in model.ranks_
+        assert model.rank_errors_.shape == model.rank_errors_se_.shape == model.ranks_.shape
+        assert 0 < model.held_out_error_ < 0.1
+        assert model.path_.ranks[model.path_.strengths == model.lambda_][0] >= 2
+
+    def test_pickle(self, fitted):
+        X, _, _, model = fitted
+        assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+    def test_same_seed_same_model_whatever_the_threads(self):
+        X, y, _ = problem(two, 2, n=300)
+        one, other = (fv.FewDirectionsRegressor(random_state=3, n_jobs=n, **QUICK).fit(X, y) for n in (1, 2))
+        assert_array_equal(one.directions_, other.directions_)
+        assert_array_equal(one.predict(X), other.predict(X))
+
+    def test_a_function_of_the_mean(self):
+        X, _, _ = problem(two, 2, n=600)
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, np.sin(X.mean(axis=1) * 4.0))
+        assert model.n_directions_ == 1
+        assert degrees(model.directions_, np.ones((1, 8))) < 3.0
+
+    def test_pure_noise(self):
+        X, _, _ = problem(two, 2, n=400)
+        with pytest.warns(UserWarning, match="there are no directions"):
+            model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, np.random.default_rng(9).normal(size=400))
+        assert model.n_directions_ == 0
+        assert model.head_ == "mean"
+        assert model.transform(X).shape == (400, 0)
+        assert np.ptp(model.predict(X)) == 0
+
+    def test_asking_for_a_number(self):
+        X, y, _ = problem(two, 2, n=400)
+        model = fv.FewDirectionsRegressor(n_directions=1, random_state=0, **QUICK).fit(X, y)
+        assert model.directions_.shape == (1, 8)
+        assert fv.FewDirectionsRegressor(n_directions=0, **QUICK).fit(X, y).n_directions_ == 0
+
+    def test_equation_of_a_polynomial(self):
+        X, _, A = problem(two, 2, n=500)
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, (X @ A[0]) ** 2 - 1.0)
+        assert model.head_ == "dictionary"
+        assert "z0^2" in model.equation_
+        assert "u^2" in model.equation(["u"])
+
+    def test_constant_columns_have_no_loading(self):
+        X, y, _ = problem(two, 2, n=400)
+        X[:, 4] = 7.0
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y)
+        assert (model.directions_[:, 4] == 0).all()
+
+    def test_several_outputs_share_directions(self):
+        X, y, A = problem(two, 2, n=600)
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, np.column_stack([y, X @ A[0]]))
+        assert model.predict(X).shape == (600, 2)
+        assert model.gradient(X).shape == (600, 2, 8)
+        assert model.n_directions_ == 2
+
+    def test_resamples(self):
+        X, y, _ = problem(lambda Z: Z[:, 0] ** 2, 1, n=300)
+        model = fv.FewDirectionsRegressor(random_state=0, n_resamples=2, max_rank=3, **QUICK).fit(X, y)
+        assert model.selection_frequencies_.shape == (4,)
+        assert_allclose(model.selection_frequencies_.sum(), 1.0)
+        assert model.selection_frequencies_.argmax() == 1
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"n_directions": 9}, "n_directions=9: X has only 8 columns"),
+            ({"n_directions": 5, "hidden_layers": (4,)}, "the first hidden layer has 4 units"),
+            ({"n_directions": -1}, "n_directions=-1"),
+            ({"max_rank": 0}, "max_rank=0"),
+            ({"solver": "monotone"}, "not convex"),
+            ({"head": "tree"}, "head='tree'"),
+        ],
+    )
+    def test_bad_parameters(self, parameters, message):
+        X, y, _ = problem(two, 2, n=50)
+        with pytest.raises(ValueError, match=message):
+            fv.FewDirectionsRegressor(**parameters).fit(X, y)
+
+    def test_clone(self):
+        model = fv.FewDirectionsRegressor(n_directions=2, max_rank=4)
+        assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
+@parametrize_with_checks(
+    [fv.FewDirectionsRegressor(first_updates=60, path_updates=10, refit_updates=60, path_factor=2.0, max_rank=3)],
+    expected_failed_checks=lambda _: {
+        "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; "
+        "the kernels show that weight 2 equals a repeated row"
+    },
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+class TestCompare:
+    def test_directions_where_no_variable_will_do(self):
+        X, y, _ = problem(two, 2, n=600, d=12)
+        found = fv.compare(X, y, **QUICK)
+        assert found.recommendation == "directions"
+        assert found.forms == ("mean", "variables", "directions", "network")
+        assert found.log_ratios.min() == 0.0
+        assert "Take the directions" in str(found)
+
+    def test_variables_where_they_suffice(self):
+        rng = np.random.default_rng(4)
+        X = rng.standard_normal((600, 6))
+        found = fv.compare(X, X[:, 1] ** 2 + np.tanh(X[:, 4]) + 0.05 * rng.standard_normal(600), **QUICK)
+        assert found.recommendation == "variables"
+        assert found.numbers[list(found.forms).index("variables")] == 2
+
+    def test_noise(self):
+        rng = np.random.default_rng(5)
+        X = rng.standard_normal((300, 4))
+        with pytest.warns(UserWarning, match="predict returns the mean"):
+            found = fv.compare(X, rng.standard_normal(300), **QUICK)
+        assert found.recommendation == "mean"
