@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 
@@ -185,29 +184,48 @@ def choose_head(
     degrees = recipe.degrees(X) if kind != "network" else []
     if kind == "dictionary" and not degrees:
         degrees = [1]
-    quick = replace(
-        recipe, n_networks=1, max_iterations=recipe.max_iterations // 2, max_jacobian=recipe.max_jacobian / 4, n_jobs=1
-    )
-    shapes = list(product(recipe.widths, recipe.ridges)) if kind != "dictionary" else []
-    polynomials = {
-        degree: held_out_errors(partial(recipe.dictionary_head, degree=degree, gap=gap), X, y, weight, held_out)
-        for degree in degrees
-    }
-
-    def errors_of(shape: tuple[tuple[int, ...], float]) -> FloatArray:
-        fit = partial(quick.network_head, widths=shape[0], ridge=shape[1])
-        return held_out_errors(fit, X, y, weight, held_out)
-
-    networks = dict(zip(shapes, in_threads(errors_of, shapes, recipe.n_jobs), strict=True))
-    errors, degree, shape = {}, 1, (recipe.widths[0], recipe.ridges[0])
-    if polynomials:
-        degree = degrees[held_out.smallest_not_worse([polynomials[k] for k in degrees])]
-        errors["dictionary"] = polynomials[degree]
-    if networks:
-        shape = min(networks, key=lambda s: held_out.mean(networks[s]))
-        errors["network"] = networks[shape]
+    errors: dict[str, FloatArray] = {}
+    degree, shape = 1, (recipe.widths[0], recipe.ridges[0])
+    if degrees:
+        tried = [
+            held_out_errors(partial(recipe.dictionary_head, degree=k, gap=gap), X, y, weight, held_out) for k in degrees
+        ]
+        chosen = held_out.smallest_not_worse(tried)
+        degree, errors["dictionary"] = degrees[chosen], tried[chosen]
+    if kind != "dictionary":
+        shape, errors["network"] = _network_shape(recipe, X, y, weight, held_out, errors.get("dictionary"))
     if len(errors) == 2 and not held_out.not_worse(errors["dictionary"], errors["network"]):
         winner = "network"
     else:
         winner = next(iter(errors))
     return HeadChoice(recipe, winner, degree, shape, errors, gap)
+
+
+def _network_shape(
+    recipe: HeadFit, X: FloatArray, y: FloatArray, weight: FloatArray, held_out: HeldOut, rival: FloatArray | None
+) -> tuple[tuple[tuple[int, ...], float], FloatArray]:
+    """Return the widths and the ridge that suit best, and their errors; a rough look if the rival wins anyway.
+
+    The widths are compared at one ridge. Of the ridges the smallest is taken that is not worse than the best: what
+    one network gains by a larger one, the average over networks has already.
+    """
+    quick = replace(
+        recipe, n_networks=1, max_iterations=recipe.max_iterations // 2, max_jacobian=recipe.max_jacobian / 4, n_jobs=1
+    )
+
+    def errors_of(shape: tuple[tuple[int, ...], float]) -> FloatArray:
+        fit = partial(quick.network_head, widths=shape[0], ridge=shape[1])
+        return held_out_errors(fit, X, y, weight, held_out)
+
+    middle = recipe.ridges[len(recipe.ridges) // 2]
+    looks = in_threads(errors_of, [(widths, middle) for widths in recipe.widths], recipe.n_jobs)
+    best = min(range(len(looks)), key=lambda k: held_out.mean(looks[k]))
+    widths, errors = recipe.widths[best], looks[best]
+    if rival is not None and held_out.better(rival, errors):
+        return (widths, middle), errors
+    others = [ridge for ridge in recipe.ridges if ridge != middle]
+    found = dict(zip(others, in_threads(errors_of, [(widths, ridge) for ridge in others], recipe.n_jobs), strict=True))
+    found[middle] = errors
+    reference = min(found.values(), key=held_out.mean)
+    ridge = min(ridge for ridge, e in found.items() if held_out.not_worse(e, reference))
+    return (widths, ridge), found[ridge]
