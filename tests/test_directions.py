@@ -10,11 +10,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
-from fewvars.directions import NetworkForm, PolynomialForm, RankSearch, low_rank
+from fewvars.directions import RankSearch, low_rank
 from fewvars.held_out import HeldOut
 from fewvars.network import Network, Samples
 from fewvars.penalties import SingularValues
 from fewvars.rank_path import DirectionsPath, full_to_zero_rank
+from fewvars.ridge_functions import NetworkForm, PolynomialForm
 from fewvars.ridge_polynomial import RidgePolynomial
 from fewvars.solvers import Outcome, levenberg_marquardt
 
@@ -259,7 +260,11 @@ class TestEstimator:
 
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
 @parametrize_with_checks(
-    [fv.FewDirectionsRegressor(first_updates=60, path_updates=10, refit_updates=60, path_factor=2.0, max_rank=3)],
+    [
+        fv.FewDirectionsRegressor(
+            first_updates=60, path_updates=10, refit_updates=60, path_factor=2.0, max_rank=3, head="dictionary"
+        )
+    ],
     expected_failed_checks=lambda _: {
         "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; "
         "the kernels show that weight 2 equals a repeated row"

@@ -336,3 +336,14 @@ class TestBadInput:
         X, y = product_and_line(n=5)
         with pytest.raises(ValueError, match="minimum of 8"):
             FewVariablesRegressor(**QUICK).fit(X, y)
+
+
+def test_monotone_solver_certifies_its_path():
+    X = np.random.default_rng(0).standard_normal((300, 8))
+    y = X[:, 2] * X[:, 5] + X[:, 6]
+    model = FewVariablesRegressor(solver="monotone", random_state=0, **(EASY | {"path_factor": 2.0})).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [2, 5, 6]
+    path = model.path_
+    assert path.distances.shape == path.steps.shape == path.constants.shape == path.strengths.shape
+    assert np.isfinite(path.distances).all()
+    assert (path.steps > 0).all()

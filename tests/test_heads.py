@@ -1,8 +1,10 @@
 """Heads: which one wins, and that they predict and differentiate in the user's units."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from fewvars.heads import HeadFit, MeanHead, choose_head
 from fewvars.held_out import HeldOut
@@ -28,9 +30,10 @@ def problem(function, n=400, noise=0.02):
 )
 def test_the_better_head_wins(function, winner):
     X, y, weight, held_out = problem(function)
-    name, head, errors = choose_head("auto", RECIPE, X, y, weight, held_out, 0)
-    assert name == winner
-    assert set(errors) == {"dictionary", "network"}
+    choice = choose_head("auto", RECIPE, X, y, weight, held_out, 0)
+    head = choice.fit(X, y, weight)
+    assert choice.kind == winner
+    assert set(choice.errors) == {"dictionary", "network"}
     clean = 1e4 * function((X - 100) / 10)
     assert np.mean((head.predict(X)[:, 0] - clean) ** 2) < 0.02 * clean.var()
 
@@ -39,9 +42,10 @@ def test_the_better_head_wins(function, winner):
 def test_gradients_and_outputs(kind):
     X, y, weight, held_out = problem(lambda Z: np.sin(Z[:, 0]) + Z[:, 1])
     y = np.column_stack([y, 3 * y])
-    name, head, errors = choose_head(kind, RECIPE, X, y, weight, held_out, 0)
-    assert name == kind
-    assert list(errors) == [kind]
+    choice = choose_head(kind, RECIPE, X, y, weight, held_out, 0)
+    head = choice.fit(X, y, weight)
+    assert choice.kind == kind
+    assert list(choice.errors) == [kind]
     assert head.predict(X).shape == (400, 2)
     assert_allclose(head.predict(X)[:, 1], 3 * head.predict(X)[:, 0], rtol=0.05, atol=500)
     step = 1e-4
@@ -49,6 +53,13 @@ def test_gradients_and_outputs(kind):
         shift = step * (np.arange(2) == j)
         slope = (head.predict(X[:10] + shift) - head.predict(X[:10] - shift)) / (2 * step)
         assert_allclose(head.gradient(X[:10])[:, :, j], slope, rtol=1e-4, atol=1e-2)
+
+
+def test_threads_change_nothing():
+    X, y, weight, held_out = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1])
+    one, two = (choose_head("network", replace(RECIPE, n_jobs=n), X, y, weight, held_out, 0) for n in (1, 2))
+    assert one.shape == two.shape
+    assert_array_equal(one.fit(X, y, weight).thetas, two.fit(X, y, weight).thetas)
 
 
 def test_many_rows_are_thinned_for_the_jacobian():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -11,116 +11,10 @@ from ._validation import FloatArray
 from .held_out import EVIDENCE, HeldOut
 from .network import Network, Samples
 from .polynomial import monomial_count
-from .ridge_polynomial import RidgePolynomial
-from .solvers import Outcome, adam, levenberg_marquardt
+from .ridge_functions import Form, NetworkForm, PolynomialForm, RidgeFunction, unit_variance
+from .solvers import Outcome, adam
 
 RIDGES = (1e-5, 1e-4, 1e-3)
-
-
-class RidgeFunction(Protocol):
-    """F(x) = g(Dx) on standardised inputs, fitted."""
-
-    @property
-    def directions(self) -> FloatArray:
-        """D, (k, d)."""
-
-    def predict(self, X: FloatArray) -> FloatArray:
-        """Return F(X), (n, outputs)."""
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        """Return dF_c / dx_j, (n, outputs, d)."""
-
-
-@dataclass(frozen=True, eq=False)
-class _NetworkFunction:
-    network: Network
-    theta: FloatArray
-
-    @property
-    def directions(self) -> FloatArray:
-        return self.network.layers(self.theta)[0].weights
-
-    def predict(self, X: FloatArray) -> FloatArray:
-        return self.network.predict(self.theta, X)
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        return self.network.input_jacobian(self.theta, X)
-
-
-@dataclass(frozen=True, eq=False)
-class _PolynomialFunction:
-    polynomial: RidgePolynomial
-    theta: FloatArray
-
-    @property
-    def directions(self) -> FloatArray:
-        return self.polynomial.layers(self.theta)[0].weights
-
-    def predict(self, X: FloatArray) -> FloatArray:
-        return self.polynomial.predict(self.theta, X)
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        by_combination = self.polynomial.gradient(self.theta, X @ self.directions.T)
-        return np.einsum("kcn,kd->ncd", by_combination, self.directions)
-
-
-@dataclass(frozen=True)
-class NetworkForm:
-    """g is a network: fitted on the combinations alone, then together with them."""
-
-    widths: tuple[int, ...] = (10, 10)
-    activation: str = "tanh"
-    ridge: float = 1e-4
-    n_starts: int = 1
-    max_iterations: int = 40
-    seed: int = 0
-
-    def fit(self, samples: Samples, directions: FloatArray) -> RidgeFunction:
-        """Fit to samples (n, d), starting from directions (k, d)."""
-        samples = samples.for_jacobian(directions.size + 10 * sum(self.widths))
-        start = _unit_variance(directions, samples)
-        k, (d, outputs) = len(start), (samples.X.shape[1], samples.Y.shape[1])
-        inner = Network(k, self.widths, outputs, self.activation)
-        combined = replace(samples, X=samples.X @ start.T)
-        fits = [
-            levenberg_marquardt(
-                inner, combined, ridge=self.ridge, max_iterations=self.max_iterations, seed=self.seed + s
-            )
-            for s in range(self.n_starts)
-        ]
-        best = min(fits, key=lambda fit: fit.losses[-1] if len(fit.losses) else np.inf)
-        network = Network(d, (k, *self.widths), outputs, ("identity", *(self.activation,) * len(self.widths)))
-        theta = np.concatenate([start.ravel(), np.zeros(k), best.theta])
-        joint = levenberg_marquardt(network, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
-        return _NetworkFunction(network, joint.theta)
-
-
-@dataclass(frozen=True)
-class PolynomialForm:
-    """g is a polynomial of some degree; with `last_linear` the last combination is only added to it."""
-
-    degree: int = 2
-    last_linear: bool = False
-    ridge: float = 1e-6
-    max_iterations: int = 40
-
-    def fit(self, samples: Samples, directions: FloatArray) -> RidgeFunction:
-        """Fit to samples (n, d), starting from directions (k, d)."""
-        k, d = directions.shape
-        model = RidgePolynomial.of(d, k, self.degree, samples.Y.shape[1], last_linear=self.last_linear)
-        samples = samples.for_jacobian(model.n_parameters)
-        theta = model.start(_unit_variance(directions, samples), samples)
-        found = levenberg_marquardt(model, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
-        return _PolynomialFunction(model, found.theta)
-
-
-Form = NetworkForm | PolynomialForm
-
-
-def _unit_variance(directions: FloatArray, samples: Samples) -> FloatArray:
-    """Scale directions so that each combination has variance one."""
-    spread = np.sqrt(np.average((samples.X @ directions.T) ** 2, axis=0, weights=samples.weights))
-    return directions / np.where(spread > 0, spread, 1.0)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +131,7 @@ def _uncorrelated(slopes: FloatArray, directions: FloatArray, samples: Samples) 
     """Return the strongest combination (1, d) in slopes (d, outputs), made uncorrelated with the directions."""
     strongest = slopes @ np.linalg.svd(samples.X @ slopes, full_matrices=False)[2][:1].T
     within = _linear_fit(samples.X @ directions.T, samples.X @ strongest, samples.weights)
-    return _unit_variance((strongest - directions.T @ within).T, samples)
+    return unit_variance((strongest - directions.T @ within).T, samples)
 
 
 @dataclass(frozen=True, eq=False)

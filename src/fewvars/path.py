@@ -25,6 +25,9 @@ class Path:
     distances : (m,) or None
         Of the monotone solver: the distance of zero from the subdifferential of L + ridge + strength * penalty
         on all inputs, those dropped included, at the end of each strength.
+    steps, constants : (m,) or None
+        Of the monotone solver: the smallest step taken at each strength, and the largest ratio of the change of the
+        gradient to the step, an estimate from below of its Lipschitz constant.
     """
 
     strengths: FloatArray
@@ -33,6 +36,8 @@ class Path:
     labels: np.ndarray
     outcome: Outcome
     distances: FloatArray | None = None
+    steps: FloatArray | None = None
+    constants: FloatArray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
@@ -68,6 +73,12 @@ class Path:
         return masks
 
 
+def starting_strength(samples: Samples, value: float) -> float:
+    """Return the strength at which a penalty of this value is a hundredth of the variance of y."""
+    variance = np.average(((samples.Y - samples.Y.mean(axis=0)) ** 2).sum(axis=1), weights=samples.weights)
+    return 0.01 * float(variance) / max(value, 1e-30)
+
+
 class _Descent:
     """What the path asks of a `Trainer`, by monotone descent on all samples in double precision."""
 
@@ -79,6 +90,8 @@ class _Descent:
         self.theta: FloatArray = np.asarray(theta, np.float64)
         self.outcome = Outcome.FINISHED
         self._all, self._ridge, self._tolerance, self._step = double, ridge, tolerance, 1.0
+        self._constant = 0.0
+        self.certificate: list[tuple[float, float, float]] = []
 
     def proximal(self, rates: FloatArray, penalty: InputGroups, strength: float, *, momentum: float) -> FloatArray:
         """Make at most one update for each rate, with steps of its own; return the loss at the end, (1,)."""
@@ -88,15 +101,17 @@ class _Descent:
         )
         self.theta, self.outcome = fit.theta, fit.outcome
         if fit.n_updates:
-            self._step = float(fit.steps[-1])
+            self._step, self._constant = float(fit.steps[-1]), fit.constant
+        self._smallest = float(fit.steps.min(initial=self._step))
         return np.array([self.network.loss(self.theta, self.samples)])
 
-    def distance(self, penalty: InputGroups, strength: float, alive: np.ndarray) -> float:
-        """Return the distance to stationarity of the problem on all inputs, of which some are alive (a mask)."""
+    def certify(self, penalty: InputGroups, strength: float, alive: np.ndarray) -> None:
+        """Note how this strength has ended: the problem is that on all inputs, of which some are alive (a mask)."""
         network = self.network.with_inputs(alive.size)
         objective = Objective(network, self._all, penalty, strength, ridge=self._ridge)
         theta = self.network.restore_inputs(self.theta, alive, alive.size)
-        return objective.distance(theta, objective.smooth(theta)[1], 1.0)
+        distance = objective.distance(theta, objective.smooth(theta)[1], 1.0)
+        self.certificate.append((distance, self._smallest, self._constant))
 
     def keep_inputs(self, alive: np.ndarray) -> None:
         """Go on with the living inputs alone (a mask)."""
@@ -137,15 +152,15 @@ def dense_to_empty(
         Updates at each strength; with the monotone solver, the most.
     solver : {"momentum", "monotone"}
         Mini-batches with momentum, or `solvers.monotone` on all samples in double precision. The latter ends each
-        strength with a certificate, `Path.distances`; it needs no learning rate, momentum, batch size or seed.
+        strength with a certificate: `Path.distances`, `steps` and `constants`. It needs no learning rate, momentum,
+        batch size or seed.
     tolerance : float
         Distance to stationarity at which the monotone solver goes on to the next strength.
     on_strength : callable, optional
         Called with the path so far after each strength.
     """
     W = network.layers(theta)[0].weights
-    variance = float(np.average(((samples.Y - samples.Y.mean(axis=0)) ** 2).sum(axis=1), weights=samples.weights))
-    strength = first_strength or 0.01 * variance / max(penalty.value(W), 1e-30)
+    strength = first_strength or starting_strength(samples, penalty.value(W))
     trainer: Trainer | _Descent
     if check_choice("solver", solver, ("momentum", "monotone")) == "monotone":
         trainer = _Descent(network, theta, samples, ridge=ridge, tolerance=tolerance)
@@ -154,12 +169,11 @@ def dense_to_empty(
     rates = learning_rates(learning_rate, updates)
     alive = np.ones(network.n_inputs, bool)
     inner = penalty
-    distances: list[float] = []
     path = Path(np.empty(0), np.empty((0, penalty.weights.size)), np.empty(0), penalty.labels, Outcome.EXHAUSTED)
     while len(path.strengths) < max_strengths and path.outcome is Outcome.EXHAUSTED:
         losses = trainer.proximal(rates, inner, strength, momentum=momentum)
         if isinstance(trainer, _Descent):
-            distances.append(trainer.distance(penalty, strength, alive))
+            trainer.certify(penalty, strength, alive)
         W = np.zeros((network.sizes[1], network.n_inputs))
         W[:, alive] = trainer.network.layers(trainer.theta)[0].weights
         outcome = Outcome.EXHAUSTED
@@ -173,7 +187,7 @@ def dense_to_empty(
             np.append(path.losses, losses[-max(1, len(losses) // 4) :].mean() if len(losses) else np.inf),
             penalty.labels,
             outcome,
-            np.array(distances) if distances else None,
+            *(np.array(trainer.certificate).T if isinstance(trainer, _Descent) else ()),
         )
         if on_strength is not None:
             on_strength(path)

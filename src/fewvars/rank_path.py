@@ -7,6 +7,7 @@ import numpy as np
 
 from ._validation import FloatArray
 from .network import Network, Samples
+from .path import starting_strength
 from .penalties import SingularValues
 from .solvers import Outcome, Trainer, learning_rates
 
@@ -63,9 +64,7 @@ def full_to_zero_rank(
     The first strength is that at which the whole penalty is a hundredth of the variance of y. Return the path,
     and for each rank along it the parameters with the smallest training loss.
     """
-    W = network.layers(theta)[0].weights
-    variance = float(np.average(((samples.Y - samples.Y.mean(axis=0)) ** 2).sum(axis=1), weights=samples.weights))
-    strength = 0.01 * variance / max(penalty.value(W), 1e-30)
+    strength = starting_strength(samples, penalty.value(network.layers(theta)[0].weights))
     trainer = Trainer(network, theta, samples, batch_size=batch_size, ridge=ridge, seed=seed)
     rates = learning_rates(learning_rate, updates)
     path = DirectionsPath.empty(penalty.weights.size)

@@ -59,7 +59,12 @@ class RidgePolynomial:
         directions, coefficients = (layer.weights for layer in self.layers(theta))
         return monomial_values(X @ directions.T, self.exponents) @ coefficients.T
 
-    def gradient(self, theta: FloatArray, Z: NDArray[np.float64]) -> FloatArray:
+    def input_jacobian(self, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return dF_c / dx_j at every sample, (n, outputs, d)."""
+        directions = self.layers(theta)[0].weights
+        return np.einsum("kcn,kd->ncd", self._by_combination(theta, X @ directions.T), directions)
+
+    def _by_combination(self, theta: FloatArray, Z: NDArray[np.float64]) -> FloatArray:
         """Return the derivatives by the combinations at Z (n, k): (k, outputs, n)."""
         coefficients = self.layers(theta)[1].weights
         out = np.empty((Z.shape[1], self.n_outputs, len(Z)), Z.dtype)
@@ -77,7 +82,7 @@ class RidgePolynomial:
         Z = samples.X.astype(np.float64) @ directions.T
         if residual is None:
             residual = self.predict(theta, samples.X) - samples.Y
-        by_direction = self.gradient(theta, Z)[:, None] * samples.X.T[:, None]  # (k, d, outputs, n)
+        by_direction = self._by_combination(theta, Z)[:, None] * samples.X.T[:, None]  # (k, d, outputs, n)
         n, outputs = len(Z), self.n_outputs
         jacobian = np.zeros((self.n_parameters, outputs, n), theta.dtype)
         jacobian[: directions.size] = by_direction.reshape(directions.size, outputs, n)

@@ -67,7 +67,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Hold out random quarters of the rows instead: for data sorted by something else than time.
     solver : {"momentum", "monotone"}, default="momentum"
         Of the path: mini-batches with momentum, or full-batch proximal gradient in double precision, slower, whose
-        objective never increases; `path_.distances` then certifies how stationary each strength ended.
+        objective never increases. `path_` then holds a certificate for each strength: how stationary it ended, the
+        smallest step taken and the largest constant met.
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path (the most, if monotone), and of each refit.
     path_factor : float, default=1.15

@@ -132,6 +132,8 @@ RECORDS: dict[type, Description] = {
             "labels": array("int", "inputs", least=0),
             "outcome": one_of(Outcome),
             "distances": maybe(array("float", "strengths", **_score)),
+            "steps": maybe(array("float", "strengths", **_score)),
+            "constants": maybe(array("float", "strengths", **_score)),
         },
         _check_path,
     ),
