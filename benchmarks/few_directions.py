@@ -23,7 +23,6 @@ line in a JSON Lines file: started again, only what is missing is run.
 import argparse
 import importlib
 import importlib.util
-import json
 import os
 import sys
 import time
@@ -36,17 +35,16 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
-from tqdm import tqdm
 
 import fewvars as fv
 from fewvars import datasets, metrics, targets
 from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
 
 from .literal import initial_state
+from .rows import collect
 
 SEEDS = range(10)
 DEVELOPMENT = 100
@@ -469,21 +467,6 @@ def median(rows, key):
     return float(np.median([row[key] for row in rows]))
 
 
-def run(rows_file, jobs, n_jobs):
-    """Run what is missing, appending each finished fit to the file; return the rows of all the jobs."""
-    rows = [json.loads(line) for line in rows_file.read_text().splitlines()] if rows_file.exists() else []
-    known = {(row["case"], row["method"], row["seed"]) for row in rows}
-    missing = [job for job in jobs if job[1:] not in known]
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(f)(*job) for f, *job in missing)
-    with rows_file.open("a") as out:
-        for row in tqdm(results, total=len(missing), unit="fit"):
-            out.write(json.dumps(row) + "\n")
-            out.flush()
-            rows.append(row)
-    wanted = {job[1:] for job in jobs}
-    return [row for row in rows if (row["case"], row["method"], row["seed"]) in wanted]
-
-
 # function, cases, methods, table
 TABLES = {
     "four": (trajectory_fit, ["four"], ["ours"], four_table),
@@ -501,6 +484,7 @@ def main():
     parser.add_argument("--methods", nargs="+", metavar="METHOD", help="only these, such as ours or literal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results"))
+    parser.add_argument("--fresh", action="store_true", help="make rows of other code again")
     parser.add_argument("--figure", action="store_true", help="with paper: draw the curves learned for the first seed")
     parser.add_argument("--figure-file", type=Path, default=Path("docs/_static/few_directions.svg"))
     options = parser.parse_args()
@@ -512,9 +496,11 @@ def main():
     if importlib.util.find_spec("athena") is None and any("ATHENA" in method for method in methods):
         print("ATHENA is not installed here and left out: run this in .venv-bench.", file=sys.stderr)
         methods = [method for method in methods if "ATHENA" not in method]
-    options.results.mkdir(parents=True, exist_ok=True)
-    jobs = [(function, case, method, seed) for seed in options.seeds for case in cases for method in methods]
-    print(table(run(options.results / f"few_directions_{options.what}.jsonl", jobs, options.jobs)))
+    keys = [
+        {"case": case, "method": method, "seed": seed} for seed in options.seeds for case in cases for method in methods
+    ]
+    file = options.results / f"few_directions_{options.what}.jsonl"
+    print(table(collect(file, function, keys, n_jobs=options.jobs, fresh=options.fresh)))
     if options.figure and options.what == "paper":
         draw_curves(options.seeds[0], options.figure_file)
 

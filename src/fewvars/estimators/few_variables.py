@@ -117,7 +117,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     selection_frequencies_ : (n_features,)
         Only with `n_resamples`.
     n_iter_ : int
-        Updates of the first stage and the path.
+        Updates of the first stage and the path; with the monotone solver, at most so many.
     n_features_in_, feature_names_in_
 
     Notes
