@@ -244,7 +244,7 @@ def choose_directions(
         _extend(some, tried, form, starts)
         order = sorted(tried)
         best = tried[order[some.held_out.smallest_not_worse([tried[k].errors for k in order])]]
-        best = _grown(search, some, best, tried)
+        best = _with_linear_rest(search, some, best, tried)
     return _evidence(some, best, tried)
 
 
@@ -259,15 +259,28 @@ def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, sta
             tried[candidate.rank] = candidate
 
 
-def _grown(search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
-    """Add directions along which the residual held out of all splits is linear beyond doubt: one for each output."""
-    for _ in range(search.samples.Y.shape[1]):
+def _with_linear_rest(
+    search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]
+) -> RankCandidate:
+    """Add a direction along which the residual held out of all splits is linear beyond doubt.
+
+    A polynomial is first tried with its weakest direction replaced by such a linear one: if that is not worse, it
+    is the simpler form of the same rank, and nothing linear is left to be added.
+    """
+    for _ in range(search.samples.Y.shape[1]):  # at most one for each output
         if base.form is None or base.rank == search.samples.X.shape[1]:
             break
+        form = replace(base.form, last_linear=True) if isinstance(base.form, PolynomialForm) else base.form
+        if form is not base.form and base.rank > 1:
+            strongest = _leading(base.functions[0].gradient(search.samples.X), search.samples, base.rank - 1)[0]
+            direction, _ = some.linear_rest(some.candidate(base.form, strongest))
+            simpler = some.candidate(form, np.vstack([strongest, direction]))
+            if some.held_out.not_worse(simpler.errors, base.errors):
+                tried[base.rank] = simpler
+                return simpler
         direction, evidence = search.linear_rest(search.refitted(base))
         if evidence < EVIDENCE:
             break
-        form = replace(base.form, last_linear=True) if isinstance(base.form, PolynomialForm) else base.form
         base = some.candidate(form, np.vstack([base.functions[0].directions, direction]))
         tried[base.rank] = base
     return base
@@ -276,22 +289,25 @@ def _grown(search: RankSearch, some: RankSearch, base: RankCandidate, tried: dic
 def active_directions(search: RankSearch, chosen: RankCandidate, n_fits: int = 4) -> tuple[FloatArray, FloatArray]:
     """Fit the chosen form to all rows and return its directions, (k, d), and their singular values, (k,).
 
-    They are the leading right singular vectors of the table of gradients of the fitted function, averaged over a
-    few fits if it is a network: orthonormal in standardised inputs, ordered by how strongly the function depends on
-    them (Constantine, Dow and Wang, 2014), the largest loading of each positive.
+    They are the leading right singular vectors of the table of gradients of the fitted function, of a few fits if it
+    is a network: orthonormal in standardised inputs, ordered by how strongly the function depends on them
+    (Constantine, Dow and Wang, 2014), the largest loading of each positive.
     """
     form = chosen.form
     assert form is not None
     forms = [replace(form, seed=form.seed + s) for s in range(n_fits)] if isinstance(form, NetworkForm) else [form]
-    samples = search.samples
-    moment = np.zeros((samples.X.shape[1],) * 2)
-    for one in forms:
-        gradient = one.fit(samples, chosen.functions[0].directions).gradient(samples.X)
-        table = (np.sqrt(samples.weights)[:, None, None] * gradient).reshape(-1, len(moment))
-        moment += table.T @ table / len(samples) / len(forms)
-    values, vectors = np.linalg.eigh(moment)
-    values, directions = values[::-1][: chosen.rank], vectors.T[::-1][: chosen.rank]
-    largest = directions[np.arange(chosen.rank), np.abs(directions).argmax(axis=1)]
+    fits = [one.fit(search.samples, chosen.functions[0].directions) for one in forms]
+    gradients = np.concatenate([fit.gradient(search.samples.X) for fit in fits], axis=1)
+    directions, values = _leading(gradients, search.samples, chosen.rank)
+    return directions, values / np.sqrt(len(fits))
+
+
+def _leading(gradients: FloatArray, samples: Samples, k: int) -> tuple[FloatArray, FloatArray]:
+    """Return the leading right singular vectors (k, d) and values of the table of gradients (n, any, d)."""
+    table = (np.sqrt(samples.weights)[:, None, None] * gradients).reshape(-1, gradients.shape[2])
+    values, vectors = np.linalg.eigh(table.T @ table / len(samples))
+    values, directions = values[::-1][:k], vectors.T[::-1][:k]
+    largest = directions[np.arange(k), np.abs(directions).argmax(axis=1)]
     return directions * np.sign(largest)[:, None], np.sqrt(np.maximum(values, 0.0))
 
 
