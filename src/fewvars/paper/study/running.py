@@ -29,8 +29,8 @@ _WAIT_SECONDS = 60.0
 def results(tasks: Iterable[Task], place: Place) -> Iterator[Result]:
     """Yield the result of every task.
 
-    Tasks that were around when a worker died are run again one by one. One that dies alone is the culprit and
-    becomes a failure; the others lose nothing.
+    Tasks that were around when a worker died are run again one by one. One that dies alone twice is the culprit and
+    becomes a failure (once may have been an accident); the others lose nothing.
     """
     suspects = []
     for task, result in place(tasks):
@@ -39,12 +39,9 @@ def results(tasks: Iterable[Task], place: Place) -> Iterator[Result]:
         else:
             yield result
     for suspect in suspects:
-        for task, result in place([suspect]):
-            yield (
-                Result(failed(task, "WorkerDied: its process was killed, also when it ran alone"))
-                if (result is None)
-                else result
-            )
+        tries = (result for _ in range(2) for _, result in place([suspect]))
+        dead = Result(failed(suspect, "WorkerDied: its process was killed, also when it ran alone"))
+        yield next((result for result in tries if result is not None), dead)
 
 
 def here(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | None]]:
