@@ -11,7 +11,6 @@ from ._validation import FloatArray
 from .directions import RankSearch
 from .estimators import FewDirectionsRegressor, FewVariablesRegressor
 from .heads import HeadFit, choose_head
-from .network import Samples
 from .preparation import Prepared, prepare
 from .scaling import Scaling
 from .selection import Refit, SupportSearch
@@ -122,7 +121,7 @@ def compare(
     }
     forms, held_out = tuple(pieces), data.held_out
     best = min(pieces.values(), key=held_out.typical)
-    measured = [held_out.excess(errors, np.zeros_like(errors)) for errors in pieces.values()]
+    measured = [held_out.measured(errors) for errors in pieces.values()]
     ratios = [held_out.log_ratio(errors, best) for errors in pieces.values()]
     return Comparison(
         forms=forms,
@@ -172,8 +171,8 @@ def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:
 
 def _of_directions(data: Prepared, model: FewDirectionsRegressor) -> FloatArray:
     kept = ~data.inputs.constant
-    samples = data.samples.columns(kept)
-    double = Samples(*(array.astype(np.float64) for array in (samples.X, samples.Y, samples.weights)))
-    search = RankSearch(double, data.held_out, model.activation, n_jobs=model.n_jobs)
+    search = RankSearch(
+        data.samples.columns(kept).astype(np.float64), data.held_out, model.activation, n_jobs=model.n_jobs
+    )
     start = (model.directions_ * data.inputs.scale)[:, kept]
     return min(search.candidates([(form, start) for form in search.forms(len(start))]), key=search.error).errors

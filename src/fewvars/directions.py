@@ -119,7 +119,7 @@ class RankSearch:
             products.append((left * (outside @ direction.T @ slopes)).sum(axis=1))
             found.append(direction)
         pieces = self.held_out.piece_errors(products, self.samples.weights)
-        mean, spread = self.held_out.excess(pieces, np.zeros_like(pieces))
+        mean, spread = self.held_out.measured(pieces)
         return found[0], mean / max(spread, 1e-300)
 
 
@@ -316,7 +316,7 @@ def _leading(gradients: FloatArray, samples: Samples, k: int) -> tuple[FloatArra
 
 def _evidence(search: RankSearch, best: RankCandidate, tried: Mapping[int, RankCandidate]) -> Directions:
     ranks = sorted(tried)
-    measured = [search.held_out.excess(tried[k].errors, np.zeros_like(tried[k].errors)) for k in ranks]
+    measured = [search.held_out.measured(tried[k].errors) for k in ranks]
     return Directions(
         best=best,
         ranks=np.array(ranks),

@@ -74,6 +74,10 @@ class HeldOut:
         """Return the geometric mean over the pieces: a few hard pieces do not drown the others."""
         return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
 
+    def measured(self, errors: FloatArray) -> tuple[float, float]:
+        """Return the mean of what `piece_errors` returned, and its standard error over the pieces."""
+        return self._paired(errors)
+
     def excess(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
         """Return the mean difference to the reference and its standard error over the pieces."""
         return self._paired(errors - reference)

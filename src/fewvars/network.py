@@ -64,6 +64,10 @@ class Samples:
     def __len__(self) -> int:
         return len(self.X)
 
+    def astype(self, dtype: DTypeLike) -> "Samples":
+        """Return the same samples in another precision."""
+        return Samples(self.X.astype(dtype), self.Y.astype(dtype), self.weights.astype(dtype))
+
     def columns(self, chosen: np.ndarray) -> "Samples":
         """Keep only the chosen input columns (indices or a mask)."""
         return replace(self, X=np.ascontiguousarray(self.X[:, chosen]))

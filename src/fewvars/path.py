@@ -85,7 +85,7 @@ class _Descent:
     def __init__(
         self, network: Network, theta: FloatArray, samples: Samples, *, ridge: float, tolerance: float
     ) -> None:
-        double = Samples(*(np.asarray(array, np.float64) for array in (samples.X, samples.Y, samples.weights)))
+        double = samples.astype(np.float64)
         self.network, self.samples = network, double
         self.theta: FloatArray = np.asarray(theta, np.float64)
         self.outcome = Outcome.FINISHED

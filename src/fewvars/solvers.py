@@ -425,7 +425,7 @@ def levenberg_marquardt(
     check_real("ridge", ridge)
     check_whole("max_iterations", max_iterations, minimum=0)
     network.check_samples(samples, theta)
-    single = Samples(*(array.astype(np.float32) for array in (samples.X, samples.Y, samples.weights)))
+    single = samples.astype(np.float32)
     penalised = np.zeros(theta.size)
     for layer in network.layers(penalised):
         layer.weights[:] = 2.0 * ridge

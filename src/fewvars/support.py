@@ -119,7 +119,7 @@ def _evidence(
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
     for group, candidate in without.items():
         rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
-    measured = [look.held_out.excess(c.errors, np.zeros_like(c.errors)) for c in candidates]
+    measured = [look.held_out.measured(c.errors) for c in candidates]
     return Support(
         groups=base.mask,
         candidates=tuple(candidates),

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import FloatArray, check_whole
 from ..directions import Directions, RankSearch, active_directions, choose_directions, refined_starts
-from ..network import Network, Samples
+from ..network import Network
 from ..penalties import SingularValues
 from ..preparation import Prepared
 from ..rank_path import DirectionsPath, full_to_zero_rank
@@ -190,8 +190,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _rank_search(self, data: Prepared, job: Job) -> RankSearch:
         """Return the search on the columns that are not constant, in double precision."""
-        samples = data.samples.columns(~data.inputs.constant)
-        double = Samples(*(array.astype(np.float64) for array in (samples.X, samples.Y, samples.weights)))
+        double = data.samples.columns(~data.inputs.constant).astype(np.float64)
         recipe = job.recipe
         return RankSearch(double, data.held_out, recipe.activation, recipe.seed, self.n_jobs, job.progress.step)
 
