@@ -58,7 +58,7 @@ def choose_support(
     usable: np.ndarray,
     *,
     n_groups: int | None = None,
-    max_candidates: int = 24,
+    max_candidates: int = 16,
 ) -> Support:
     """Choose among nested supports by the paired rule, add back what the path lost, drop what is idle.
 

@@ -76,7 +76,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     batch_size : int, default=128
     learning_rate : float, default=0.005
         Of the first stage and the path; refits start at twice this rate.
-    max_candidates : int, default=24
+    max_candidates : int, default=16
         Supports along the path that are refitted.
     max_inputs : int, default=300
         More inputs than this are screened first, by how much of y polynomials of each alone explain.
@@ -156,7 +156,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         path_factor: float = 1.15,
         batch_size: int = 128,
         learning_rate: float = 0.005,
-        max_candidates: int = 24,
+        max_candidates: int = 16,
         max_inputs: int = 300,
         n_resamples: int = 0,
         random_state: Any = None,
