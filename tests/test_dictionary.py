@@ -358,6 +358,13 @@ class TestObjective:
         assert fit.predict(X).shape == (300, 3)
         assert np.abs(fit.predict(X)[:, 1] - Y[:, 1]).max() < 0.2
 
+    def test_an_output_without_a_monomial_has_a_zero_there_and_not_rounding(self):
+        X, _ = example()
+        Y = np.stack((X[:, 0] * X[:, 1], X[:, 2] + 1), axis=1)
+        fit = fit_polynomial(X, Y).polynomial
+        assert len(fit.exponents) == 3
+        np.testing.assert_array_equal(fit.coefficients != 0, [[False, True], [False, True], [True, False]])
+
     def test_one_column_of_outputs_is_one_output(self):
         X, y = example(noise=0.1)
         one, column = fit_polynomial(X, y).polynomial, fit_polynomial(X, y[:, None]).polynomial

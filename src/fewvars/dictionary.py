@@ -221,8 +221,11 @@ def _fewest_terms(errors: NDArray[np.float64], n_terms: NDArray[np.intp]) -> int
 
 
 def _polynomial(problem: _Problem, data: Compressed, coefficients: NDArray[np.float64], tolerance: float) -> Polynomial:
-    """Polynomial of k outputs in the user's units, without its zero terms."""
-    raw, constants = data.in_users_units(coefficients)
+    """Polynomial of k outputs in the user's units, without its zero terms.
+
+    Outputs share their monomials: what is left of a monomial in an output that does without it is rounding.
+    """
+    raw, constants = data.in_users_units(np.where(np.abs(coefficients) <= ROUNDING, 0.0, coefficients))
     exponents = problem.exponents
     if problem.constant:
         parts = np.abs(data.output_means) + np.abs(raw.T) @ np.abs(data.column_means)
