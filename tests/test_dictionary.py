@@ -143,6 +143,17 @@ class TestEquation:
         polynomial = Polynomial(np.array([[0, 1], [3, 0]]), np.array([[1.5, 0.0], [-2.0, 1e-7]]))
         assert polynomial.equation() == ["-2 x0^3 + 1.5 x1", "1e-07 x0^3"]
 
+    def test_offsets_that_cancel_need_more_digits(self):
+        rng = np.random.default_rng(0)
+        X = np.column_stack([293.15 + 5 * rng.normal(size=300), 1013.25 + 8 * rng.normal(size=300)])
+        warmer = X[:, 0] - 290.3
+        y = warmer**2 + 0.5 * warmer * (X[:, 1] - 1009.7)
+        polynomial = fit_polynomial(X, np.column_stack([y, y])).polynomial
+        text = polynomial.equation(["T", "p"])[1]
+        assert np.abs(evaluated(text, ["T", "p"], X) - y).max() < 2e-3 * y.std()
+        assert fit_polynomial(X - X.mean(axis=0), y).polynomial.digits == 4
+        assert fit_polynomial(X, np.full(300, 0.1)).polynomial.equation() == "0.1"
+
     @pytest.mark.parametrize("names", [["a"], ["a", "a", "b", "c"]])
     def test_names_must_fit_and_differ(self, names):
         with pytest.raises(ValueError, match="4 different names"):
@@ -530,6 +541,33 @@ class TestEstimator:
         np.testing.assert_array_equal(given.scores, fit_polynomial(X, y, splits=KFold(3)).scores)
         with pytest.raises(ValueError, match="criterion"):
             SparseDictionaryRegressor(criterion="aic").fit(X, y)
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"strength": "a"}, "strength='a': give a finite number of at least 0"),
+            ({"strength": -1.0}, r"strength=-1\.0"),
+            ({"method": "l1", "strength": np.inf}, "strength=inf: give a finite number above 0"),
+            ({"method": "l1", "strength": 0}, "strength=0"),
+            ({"method": "ridge"}, "method='ridge'"),
+            ({"max_memory": "2GB"}, "max_memory='2GB'"),
+        ],
+        ids=str,
+    )
+    def test_bad_parameters(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            SparseDictionaryRegressor(**parameters).fit(*example(n=20, d=4))
+
+    def test_no_bounds(self):
+        X, y = example(n=50)
+        model = SparseDictionaryRegressor(strength=np.inf, max_memory=np.inf).fit(X, y)
+        assert model.n_terms_ == 1
+
+    @pytest.mark.parametrize("criterion", ["held_out", "bic"])
+    def test_negative_weights_are_refused(self, criterion):
+        X, y = example()
+        with pytest.raises(ValueError, match="[Nn]egative"):
+            SparseDictionaryRegressor(criterion=criterion).fit(X, y, sample_weight=np.r_[-1.0, np.ones(299)])
 
     def test_grid_search_finds_the_degree(self):
         X, y = example(noise=0.1)

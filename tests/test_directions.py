@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
-from fewvars.directions import RankSearch, low_rank
+from fewvars.directions import RankSearch, choose_directions, low_rank
 from fewvars.held_out import HeldOut
 from fewvars.network import Network, Samples
 from fewvars.penalties import SingularValues
@@ -195,6 +195,40 @@ class TestEstimator:
         assert model.n_directions_ == 1
         assert degrees(model.directions_, np.ones((1, 8))) < 3.0
 
+    @pytest.mark.parametrize("noise", [0.0, 0.01])
+    @pytest.mark.parametrize("slope", [1.0, 3.0])
+    def test_one_direction_that_networks_see_as_several(self, slope, noise):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((500, 6))
+        y = np.tanh(slope * X.mean(axis=1) * np.sqrt(6)) + noise * rng.standard_normal(500)
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y)
+        assert model.n_directions_ == 1
+        assert degrees(model.directions_, np.ones((1, 6))) < 2
+
+    def test_rounding_is_no_direction(self):
+        X = np.random.default_rng(0).standard_normal((500, 6))
+        assert fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, X.sum(axis=1)).n_directions_ == 1
+
+    def test_rows_in_no_order_of_time_are_not_smoothed(self):
+        X, y, A = problem(two, 2)
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y, t=np.arange(800))
+        assert not model.smoothed_
+        assert model.n_directions_ == 2
+
+    @pytest.mark.filterwarnings("ignore:The first stage", "ignore:No direction")
+    def test_a_path_that_diverges_finds_nothing(self):
+        X, y, _ = problem(two, 2, n=300)
+        model = fv.FewDirectionsRegressor(random_state=0, learning_rate=1e6, **QUICK).fit(X, y)
+        assert model.n_directions_ == 0
+
+    def test_more_directions_than_the_path_began_with(self):
+        X, y, _ = problem(two, 2, n=300)
+        starts = {1: np.eye(1, 8)}
+        samples = Samples.of(X, y[:, None])
+        held_out = HeldOut.of([(np.arange(200), np.arange(200, 300))], np.ones(300))
+        found = choose_directions(RankSearch(samples, held_out), starts, 1, n_directions=3)
+        assert found.best.rank == 3
+
     def test_pure_noise(self):
         X, _, _ = problem(two, 2, n=400)
         with pytest.warns(UserWarning, match="there are no directions"):
@@ -222,6 +256,8 @@ class TestEstimator:
         X[:, 4] = 7.0
         model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y)
         assert (model.directions_[:, 4] == 0).all()
+        with pytest.raises(ValueError, match="n_directions=8: of the columns of X only 7 are not constant"):
+            fv.FewDirectionsRegressor(n_directions=8, **QUICK).fit(X, y)
 
     def test_several_outputs_share_directions(self):
         X, y, A = problem(two, 2, n=600)

@@ -135,10 +135,19 @@ class TestAnswer:
         assert model.smoothed_
         assert model.get_support(indices=True).tolist() == [1, 3]
         assert_allclose(model.predict(X, t=t), clean[:, 1] * clean[:, 3], atol=0.25)
-        X, y = product_and_line()
-        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=np.arange(400))
+
+    @pytest.mark.parametrize(("seed", "n"), [(0, 400), (1, 300), (2, 300), (3, 600)])
+    def test_rows_in_no_order_of_time_are_not_smoothed(self, seed, n):
+        X, y = product_and_line(n=n, seed=seed)
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=np.arange(n))
         assert not model.smoothed_
         assert model.get_support(indices=True).tolist() == TRUTH
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_noise_with_times_selects_nothing(self, seed):
+        rng = np.random.default_rng(seed)
+        with pytest.warns(UserWarning, match="No input predicts"):
+            assert selected(rng.standard_normal((300, 8)), rng.standard_normal(300), t=np.arange(300)) == []
 
 
 class TestOptions:
@@ -170,6 +179,10 @@ class TestOptions:
         frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(8)])
         assert selected(frame, y, options={"always_keep": ["v7"]}) == [*TRUTH, 7]
 
+        mask = np.arange(8) == 7
+        for chosen in (7, [7], mask, mask.tolist()):
+            assert selected(X, y, options={"always_keep": chosen}) == [*TRUTH, 7]
+
     def test_predictions_at_other_sizes(self, fitted):
         model, X, y = fitted
         errors = [np.mean((model.predict_at_size(X, k) - y) ** 2) for k in model.support_sizes_]
@@ -181,10 +194,58 @@ class TestOptions:
         X, y = product_and_line(n=240)
         model = FewVariablesRegressor(**EASY, n_resamples=2, random_state=0).fit(X, y)
         assert_array_equal(model.selection_frequencies_[TRUTH], 1.0)
+        model.set_params(n_resamples=0).fit(X, y)
+        assert not hasattr(model, "selection_frequencies_")
+
+    def test_resamples_of_many_splits_do_without_those_that_are_empty(self):
+        X, y = product_and_line(n=200)
+        model = FewVariablesRegressor(**QUICK, cv=20, n_resamples=1, random_state=0).fit(X, y)
+        assert set(model.selection_frequencies_) <= {0.0, 1.0}
+
+    def test_interrupted_resamples_leave_the_path_of_the_fit(self, monkeypatch):
+        X, y = product_and_line(n=200)
+        model = FewVariablesRegressor(**QUICK, n_resamples=2, random_state=0)
+        complete = clone(model).set_params(n_resamples=0).fit(X, y)
+
+        def interrupted(self, *_):
+            self.path_ = None
+            raise KeyboardInterrupt
+
+        def count(self, *_):
+            monkeypatch.setattr(FewVariablesRegressor, "_search", interrupted)
+            return 0.0
+
+        monkeypatch.setattr(FewVariablesRegressor, "_count", count)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert_array_equal(model.path_.norms, complete.path_.norms)
 
     @pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), BlockedSplit(3), 3], ids=str)
     def test_other_splits(self, cv):
         assert selected(*product_and_line(), options={"cv": cv}) == TRUTH
+
+    def test_given_splits_keep_their_meaning_when_rows_have_no_weight(self):
+        X, y = product_and_line(n=200)
+        counted = np.arange(200) % 4 > 0
+        given = [(np.arange(150), np.arange(150, 200)), (np.arange(50, 200), np.arange(50))]
+        masks = [tuple(np.isin(np.arange(200), side)[counted] for side in pair) for pair in given]
+        one = FewVariablesRegressor(**QUICK, cv=given, random_state=0).fit(X, y, sample_weight=counted.astype(float))
+        two = FewVariablesRegressor(**QUICK, cv=masks, random_state=0).fit(X[counted], y[counted])
+        assert_array_equal(one.predict(X), two.predict(X))
+        assert one.held_out_error_ == two.held_out_error_
+
+    @pytest.mark.parametrize(
+        ("cv", "message"),
+        [
+            ([], "cv holds no split"),
+            ([(np.arange(30), [])], "cv: split 0 has no held-out rows"),
+            ([(np.arange(30), [60])], "cv: the held-out rows of split 0 are no row numbers from 0 to 59"),
+            ([([0.5], [1])], "cv: the training rows of split 0"),
+        ],
+    )
+    def test_bad_splits(self, cv, message):
+        with pytest.raises(ValueError, match=message):
+            FewVariablesRegressor(**QUICK, cv=cv).fit(*product_and_line(n=60))
 
     def test_shuffle_for_sorted_rows(self):
         X, y = product_and_line()
@@ -203,6 +264,24 @@ class TestOptions:
         one = FewVariablesRegressor(**EASY, random_state=0).fit(X, y)
         two = FewVariablesRegressor(**EASY, random_state=0).fit(*spoiled, sample_weight=weight)
         assert_array_equal(one.predict(X), two.predict(X))
+
+    @pytest.mark.parametrize("unit", [1 / 200, 1e-50, 1e30])
+    def test_the_unit_of_weights_does_not_matter(self, unit):
+        X, y = product_and_line(n=200)
+        one = FewVariablesRegressor(**QUICK, random_state=0).fit(X, y)
+        two = FewVariablesRegressor(**QUICK, random_state=0).fit(X, y, sample_weight=np.full(200, unit))
+        assert_array_equal(one.support_, two.support_)
+        assert_allclose(two.held_out_error_, one.held_out_error_, rtol=1e-6)
+        assert_allclose(two.feature_importances_, one.feature_importances_, rtol=1e-5, atol=1e-7)
+
+    def test_rows_without_weight_leave_a_gap_in_time(self):
+        rng = np.random.default_rng(5)
+        weight = (rng.random(300) < 0.8).astype(float)
+        t = np.arange(300) * 0.05
+        X = np.column_stack([np.sin((1 + 0.4 * j) * t + j) for j in range(4)]) + 0.1 * rng.standard_normal((300, 4))
+        one = FewVariablesRegressor(**QUICK, random_state=0).fit(X, X[:, 1] ** 2, weight, t=t)
+        two = FewVariablesRegressor(**QUICK, random_state=0).fit(X, X[:, 1] ** 2, weight, t=0.05)
+        assert_allclose(two.predict(X), one.predict(X))
 
 
 class TestContract:
@@ -241,7 +320,9 @@ class TestContract:
         FewVariablesRegressor(**QUICK, random_state=0, verbose=1).fit(X, y)
         out, err = capfd.readouterr()
         assert not out
-        assert "path" in err
+        assert "path, inputs left out: 100%" in err
+        assert "choosing" in err
+        assert "head" in err
 
     def test_interrupt_keeps_the_path(self):
         script = """
@@ -274,12 +355,17 @@ class TestBadInput:
             ({"activation": "step"}, "activation='step'"),
             ({"n_variables": 9}, "n_variables=9: there are only 8"),
             ({"n_variables": -1}, "n_variables=-1"),
+            ({"n_variables": 1, "always_keep": [0, 5]}, "n_variables=1: always_keep names 2"),
             ({"always_keep": ["z"]}, "always_keep='z'"),
             ({"always_keep": [8]}, "always_keep=8"),
-            ({"feature_groups": [[0, 1], [1, 2]]}, "groups overlap: input 1"),
-            ({"feature_groups": [0, 1]}, "groups has 2 labels"),
+            ({"always_keep": [5.7]}, "always_keep=5.7"),
+            ({"always_keep": [True]}, "always_keep=True"),
+            ({"feature_groups": [[0, 1], [1, 2]]}, "feature_groups overlap: input 1"),
+            ({"feature_groups": [0, 1]}, "feature_groups has 2 labels"),
+            ({"feature_groups": 5}, "feature_groups=5"),
             ({"path_factor": 1.0}, "path_factor=1.0"),
-            ({"hidden_layers": ()}, "hidden_layers"),
+            ({"hidden_layers": ()}, r"hidden_layers=\(\)"),
+            ({"hidden_layers": 20}, "hidden_layers=20: give the width of each layer"),
             ({"learning_rate": 0}, "learning_rate=0"),
             ({"batch_size": 0}, "batch_size=0"),
         ],
@@ -295,12 +381,21 @@ class TestBadInput:
             (np.r_[0, 2, 1, np.arange(3, 60)], "t does not increase at row 2"),
             (np.arange(10.0), "t has shape"),
             (np.r_[np.nan, np.arange(59)], "t is not finite in row 0"),
+            (-1.0, "t=-1.0 is not a positive step"),
         ],
     )
-    def test_times(self, times, message):
+    @pytest.mark.parametrize("smoothing", ["auto", "off"])
+    def test_times(self, times, message, smoothing):
         X, y = product_and_line(n=60)
         with pytest.raises(ValueError, match=message):
-            FewVariablesRegressor(**QUICK).fit(X, y, t=times)
+            FewVariablesRegressor(**QUICK, smoothing=smoothing).fit(X, y, t=times)
+
+    def test_what_a_fitted_model_is_asked(self, fitted):
+        model, X, _ = fitted
+        with pytest.raises(ValueError, match="names has 2 entries: give one for each of the 8 inputs"):
+            model.equation(["a", "b"])
+        with pytest.raises(ValueError, match="trajectory is of use only with t"):
+            model.predict(X, trajectory=np.zeros(len(X)))
 
     def test_constant_duplicated_and_huge_columns(self):
         X, y = product_and_line(noise=0.0)
@@ -309,6 +404,8 @@ class TestBadInput:
         assert selected(X, y) == TRUTH
         X[:, 2] = X[:, 4]
         assert selected(X, y) == [1, 2, 6]  # of equal columns, the first
+        with pytest.raises(ValueError, match="n_variables=6: there are only 5 to choose from"):
+            selected(X, y, options={"n_variables": 6})
         X, y = product_and_line(noise=0.0)
         X[:, 4] *= 1e150
         X[:, 1] *= 1e-150
@@ -331,6 +428,7 @@ class TestBadInput:
         model = FewVariablesRegressor(**QUICK).fit(X, np.full(60, 3.5))
         assert not model.support_.any()
         assert_allclose(model.predict(X), 3.5)
+        assert model.equation_ == "3.5"
 
     def test_too_few_rows(self):
         X, y = product_and_line(n=5)

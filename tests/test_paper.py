@@ -295,6 +295,8 @@ def test_bad_input(easy, kind):
         kind(configuration="quick").fit(X, y)
     with pytest.raises(ValueError, match="sample_weight sums to 1: a weight counts"):
         kind(configuration=TINY).fit(X, y, sample_weight=np.full(400, 1 / 400))
+    with pytest.raises(ValueError, match=r"sums to 1\.5: a weight counts how often .* at least two rows"):
+        kind(configuration=TINY).fit(X, y, sample_weight=np.full(400, 1.5 / 400))
     with pytest.raises(ValueError, match="minimum of 2 is required"):
         kind(configuration=TINY).fit(X[:1], y[:1])
 

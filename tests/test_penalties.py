@@ -408,12 +408,17 @@ def test_groups_from_labels_and_from_lists(groups, expected):
         ([[0, 1, 2, -1]], "groups names input -1"),
         ([[0, 1.5], [2, 3]], "groups names input 1.5"),
         ([], "groups has 0 labels"),
+        (5, "groups=5: give a label for each of the 4 inputs, or lists of inputs"),
+        ("abcd", "groups='abcd': give a label"),
+        ([[0, 1], 2, [3]], "groups mixes lists with 2: put an input that is alone in a list of one"),
     ],
     ids=str,
 )
 def test_bad_groups(groups, message):
     with pytest.raises(ValueError, match=message):
         InputGroups.of(4, groups)
+    with pytest.raises(ValueError, match=f"^feature_{message}"):
+        group_labels(groups, 4, name="feature_groups")
 
 
 @given(W=matrices(columns=(2, 5)), tau=STRENGTHS, seed=st.integers(0, 1000))

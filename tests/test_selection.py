@@ -169,3 +169,9 @@ class TestScaling:
         assert_array_equal(
             duplicated_columns(np.column_stack([Z[:, 0], Z[:, 1], -Z[:, 0], Z[:, 1]])), [False, False, True, True]
         )
+
+    def test_duplicates_that_lost_digits(self):
+        X = np.random.default_rng(4).standard_normal((30, 3))
+        X = np.column_stack([X, 1.8 * X[:, 2] + 1e6, 1e6 - X[:, 1] / 3, X[:, 0] + 1e-4 * X[:, 1]])
+        found = duplicated_columns(Scaling.of(X).apply(X))
+        assert_array_equal(found, [False, False, False, True, True, False])

@@ -117,6 +117,7 @@ BAD = {
     "too few rows": ({"n_splits": 4}, np.zeros(3), None, "n_splits=4 is more than the rows"),
     "short runs": ({"n_splits": 4}, np.zeros(9), np.repeat([0, 1, 2], 3), "n_splits=4 is more than the rows"),
     "labels": ({}, np.zeros(9), [0, 1], r"groups has shape \(2,\)"),
+    "missing labels": ({}, np.zeros(8), ["a", None] * 4, "groups mixes labels .* give every row a label"),
 }
 
 

@@ -368,6 +368,23 @@ def test_a_failure_is_a_row_and_stops_nothing(tmp_path):
     assert "0 (1 failed)" in report.tables.read_text()
 
 
+class Wild(Clock):
+    """Predicts numbers whose squares overflow."""
+
+    def predict(self, X):
+        return np.full(len(X), 1e200)
+
+
+def test_errors_that_are_not_finite_are_failures(tmp_path):
+    wild = Method("wild", "wild", "wild", "test_study:Wild")
+    experiments = [replace(STARTS, methods=(wild, DICTIONARY))]
+    for _ in range(2):
+        row, other = study.run(tmp_path, experiments=experiments, replicates=1)
+        assert (row.outcome, other.outcome) == ("failed", "fitted")
+        assert row.reason == "FloatingPointError: relative_error is inf: predictions reach 1e+200 in absolute value."
+    assert len(lines(tmp_path)) == 2
+
+
 def test_failures_are_repeated_on_request_only(tmp_path):
     (task,) = plan([replace(STARTS, methods=(PLAIN,))], 1)
     good = run_task(task).row
@@ -600,6 +617,7 @@ def test_a_report_of_a_part(finished, tmp_path):
     report = study.write_report(tmp_path, experiments=MINI)
     assert [path.name for path in report.figures] == ["levels.svg"]  # no curves are there
     assert len(timeless(tmp_path / "tables" / "noise.md")) == 3
+    assert "<code>fewvars reproduce --only noise --replicates 2 --methods plain</code>" in report.page.read_text()
 
 
 def test_other_trajectories_and_versions_are_pointed_out(finished, tmp_path):
@@ -672,3 +690,19 @@ def test_the_command_tells_of_failures(tmp_path, monkeypatch):
 )
 def test_bad_options(arguments):
     assert CliRunner().invoke(cli.main, ["reproduce", *arguments], standalone_mode=True).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "absent", "--no-fits"], "no rows in absent: check --rows."),
+        (["--only", "directions", "--methods", "plain"], "directions has no method 'plain': choose from literal, ours"),
+        (["--tables", "nowhere/x.md"], "--tables nowhere/x.md: there is no directory nowhere"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_run(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = invoke(*arguments)
+    assert done.exit_code != 0
+    assert message in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -24,7 +24,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise IsADirectoryError(errno.EISDIR, "Is a directory; give the name of a file", os.fspath(path))
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "No such directory; create it first", folder)
-    before = os.stat(target) if os.path.exists(target) else None
+    before = os.stat(path) if os.path.exists(path) else None  # the target of /dev/stdout may have no name
     if before is not None and not stat.S_ISREG(before.st_mode):
         with open(path, "wb") as file:
             yield file

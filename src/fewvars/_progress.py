@@ -1,4 +1,4 @@
-"""A progress bar for fits of unknown length, silent unless asked for."""
+"""Progress bars for the stages of a fit, silent unless asked for."""
 
 from types import TracebackType
 from typing import Any
@@ -21,16 +21,21 @@ class Progress:
     ) -> None:
         self._close()
 
-    def stage(self, name: str) -> None:
-        """Start counting the steps of another stage."""
+    def stage(self, name: str, unit: str, total: int | None = None) -> None:
+        """Start counting the units of another stage, of which there are `total` if that is known."""
         self._close()
         if self._shown:
-            self._bar = tqdm(desc=name, unit="step")
+            self._bar = tqdm(desc=name, unit=unit, total=total)
 
     def step(self) -> None:
-        """Count one step."""
+        """Count one unit."""
         if self._bar is not None:
             self._bar.update()
+
+    def reach(self, count: int) -> None:
+        """Say that so many units are done; fewer than before are as many."""
+        if self._bar is not None:
+            self._bar.update(max(0, count - self._bar.n))
 
     def _close(self) -> None:
         if self._bar is not None:

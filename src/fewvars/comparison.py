@@ -5,22 +5,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
 
 from ._threads import single_blas_thread
 from ._validation import FloatArray
 from .directions import RankSearch
 from .estimators import FewDirectionsRegressor, FewVariablesRegressor
 from .heads import HeadFit, choose_head
-from .preparation import Prepared, prepare
+from .preparation import Measured, Prepared, prepare
 from .scaling import Scaling
-from .selection import Refit, SupportSearch
+from .selection import SupportSearch
 
 _SENTENCES = {
     "mean": "nothing in X explains y better than its mean does",
     "variables": "y is a function of few variables",
     "directions": "y is a function of few directions",
-    "network": "y needs all inputs: neither few variables nor few directions explain it as well",
 }
+_NOT_FEW = "y needs all inputs, as neither few variables nor few directions explain it as well"
+_RULE = (
+    "The log ratios decide: all blocks count alike in them, while the hardest rule the mean error. The first form\n"
+    "within one standard error of the best is taken; the mean stands unless the best is better by two."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +36,8 @@ class Comparison:
     Attributes
     ----------
     forms : tuple of str
-        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated.
+        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated. Variables or
+        directions as many as the inputs leave nothing out, and come after those that are few.
     numbers : (forms,)
         How many numbers say what y depends on: none, the variables, the loadings of the directions, or the weights
         of the first layer of the network.
@@ -57,12 +64,14 @@ class Comparison:
     directions: FewDirectionsRegressor
 
     def __str__(self) -> str:
-        lines = [f"{'form':<12}{'numbers':>8}  {'held-out error':<22}log ratio to the best"]
+        lines = [f"{'form':<12}{'numbers':>8}  {'mean held-out error':<22}mean log ratio to the best"]
         for i, form in enumerate(self.forms):
             error = f"{self.errors[i]:.4g} ± {self.errors_se[i]:.2g}"
             ratio = f"{self.log_ratios[i]:.3f} ± {self.log_ratios_se[i]:.3f}"
             lines.append(f"{form:<12}{self.numbers[i]:>8}  {error:<22}{ratio}")
-        return "\n".join([*lines, f"Take the {self.recommendation}: {_SENTENCES[self.recommendation]}."])
+        few = self.recommendation not in _of_all_inputs(self.variables, self.directions)
+        reason = _SENTENCES[self.recommendation] if few else _NOT_FEW
+        return "\n".join([*lines, _RULE, f"Take the {self.recommendation}: {reason}."])
 
 
 def compare(
@@ -86,7 +95,7 @@ def compare(
     sample_weight, t, trajectory
         As for the estimators.
     random_state, n_jobs, verbose, **parameters
-        Of both estimators: for instance `n_blocks` or `smoothing`.
+        Of both estimators: for instance `n_blocks` or `smoothing`, and none that only one of them has.
 
     Notes
     -----
@@ -101,6 +110,11 @@ def compare(
     >>> fv.compare(X, np.tanh(X[:, 0] + X[:, 3]) + X[:, 1] ** 2).recommendation
     'variables'
     """
+    _check_shared(parameters)
+    if parameters.get("cv") is not None:  # once: a generator has its splits once only, and a splitter may be random
+        parameters["cv"] = list(check_cv(parameters["cv"]).split(X, y, trajectory))
+    if random_state is None:
+        random_state = check_random_state(None).randint(2**31 - 1)
     common = {"random_state": random_state, "n_jobs": n_jobs, "verbose": verbose, **parameters}
     variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
@@ -119,10 +133,12 @@ def compare(
         "directions": directions.directions_.size,
         "network": data.X.shape[1] * variables.hidden_layers[0],
     }
-    forms, held_out = tuple(pieces), data.held_out
-    best = min(pieces.values(), key=held_out.typical)
-    measured = [held_out.measured(errors) for errors in pieces.values()]
-    ratios = [held_out.log_ratio(errors, best) for errors in pieces.values()]
+    many = _of_all_inputs(variables, directions)
+    forms, held_out = tuple(sorted(pieces, key=lambda form: form in many)), data.held_out
+    errors = [pieces[form] for form in forms]
+    best = min(errors, key=held_out.typical)
+    measured = [held_out.measured(error) for error in errors]
+    ratios = [held_out.log_ratio(error, best) for error in errors]
     return Comparison(
         forms=forms,
         numbers=np.array([counts[form] for form in forms]),
@@ -130,27 +146,38 @@ def compare(
         errors_se=np.array([se for _, se in measured]),
         log_ratios=np.array([mean for mean, _ in ratios]),
         log_ratios_se=np.array([se for _, se in ratios]),
-        recommendation=forms[held_out.smallest_not_worse(list(pieces.values()))],
+        recommendation=forms[held_out.smallest_not_worse(errors)],
         variables=variables,
         directions=directions,
     )
+
+
+def _check_shared(parameters: dict[str, Any]) -> None:
+    shared = FewVariablesRegressor().get_params().keys() & FewDirectionsRegressor().get_params().keys()
+    for name, value in parameters.items():
+        if name not in shared:
+            raise ValueError(
+                f"{name}={value!r}: compare takes parameters that both estimators have, which are "
+                f"{', '.join(sorted(shared))}."
+            )
+
+
+def _of_all_inputs(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> set[str]:
+    """Return the forms that are not few: they leave no input out, and no combination of inputs."""
+    whole = {"variables": variables.support_.all(), "directions": directions.n_directions_ == variables.n_features_in_}
+    return {"network", *(form for form, everything in whole.items() if everything)}
 
 
 def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, t: Any, trajectory: Any) -> Prepared:
     """Prepare the data as the model has decided, with outputs as measured, of total variance one."""
     inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
     weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
-    counted = weight > 0
     data = prepare(
-        inputs[counted],
-        outputs[counted],
-        weight[counted],
-        t=t if t is None or np.ndim(t) == 0 else np.asarray(t)[counted],
-        trajectory=None if trajectory is None else np.asarray(trajectory)[counted],
+        Measured.of(inputs, outputs, weight, t, trajectory, model.cv),
         smoothing="on" if model.smoothed_ else "off",
-        cv=model.cv,
         n_blocks=model.n_blocks,
         shuffle=model.shuffle,
+        seed=model._recipe().seed,
     )[0]
     scaling = Scaling.of(data.y, data.sample_weight)
     scaled = scaling.apply(data.y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
@@ -158,8 +185,7 @@ def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, 
 
 
 def _search(data: Prepared, model: FewVariablesRegressor) -> SupportSearch:
-    refit = Refit(widths=tuple(model.hidden_layers), activation=model.activation, n_updates=model.refit_updates)
-    return SupportSearch(data.samples, np.arange(data.X.shape[1]), data.held_out, refit, model.n_jobs)
+    return SupportSearch(data.samples, np.arange(data.X.shape[1]), data.held_out, model._recipe(), model.n_jobs)
 
 
 def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:

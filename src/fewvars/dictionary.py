@@ -21,6 +21,7 @@ from fewvars.polynomial import Polynomial, monomial_exponents, monomial_values, 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
 METHODS = ("threshold", "l1")
+_ROWS_FOR_DIGITS = 1000
 
 
 @final
@@ -144,6 +145,7 @@ def fit_polynomial(
     polynomial = _polynomial(problem, data, path.coefficients[chosen], coefficient_tolerance)
     if np.ndim(y) == 1:
         polynomial = Polynomial(polynomial.exponents, polynomial.coefficients[:, 0])
+    polynomial = polynomial.with_digits_for(problem.X[:: -(-len(problem.X) // _ROWS_FOR_DIGITS)])
     chosen_strength = float(path.strengths[chosen])
     return DictionaryFit(polynomial, chosen_strength, criterion, path.strengths, path.n_terms, scores, path.converged)
 

@@ -18,6 +18,8 @@ RIDGES = (1e-5, 1e-4, 1e-3)
 # Standard errors by which a weak direction must show. The splits share most of their training rows, so where there is
 # none the figure spreads by about 1.3 instead of one.
 WEAK = 3.0
+# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is not tried without.
+NOTHING, STRONG = 1e-3, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,8 @@ class RankSearch:
 
     def refitted(self, candidate: RankCandidate) -> RankCandidate:
         """Fit the same form anew, going on from its directions."""
-        assert candidate.form is not None
+        if candidate.form is None:
+            return self.mean()
         return self.candidate(candidate.form, candidate.functions[0].directions)
 
     def forms(self, rank: int) -> list[Form]:
@@ -102,6 +105,10 @@ class RankSearch:
             *polynomials,
             *(NetworkForm(activation=self.activation, ridge=ridge, seed=self.seed) for ridge in RIDGES),
         ]
+
+    def strengths(self, candidate: RankCandidate) -> tuple[FloatArray, FloatArray]:
+        """Return its directions, (k, d), and how strongly the function depends on them, (k,), strongest first."""
+        return _leading(candidate.functions[0].gradient(self.samples.X), self.samples, candidate.rank)
 
     def linear_rest(self, base: RankCandidate) -> tuple[FloatArray, float]:
         """Return the combination (1, d) that explains most of the training residual, and its evidence.
@@ -199,7 +206,7 @@ def refined_starts(
     look = search.on_first_split()
     test = look.held_out.splits[0][1]
     directions, errors = {}, {}
-    for rank in range(1, min(most, max(thetas)) + 1):
+    for rank in range(1, min(most, max(thetas, default=0)) + 1):
         enough = thetas[min(r for r in thetas if r >= rank)]
         factored, start = low_rank(network, enough, rank)
         fit = adam(
@@ -237,7 +244,9 @@ def choose_directions(
     mean = search.mean()
     if not starts or n_directions == 0:
         return _evidence(search, mean, {0: mean})
-    likely = likely if n_directions is None else min(n_directions, max(starts))
+    if n_directions is not None:
+        likely = n_directions
+        starts = {likely: starts.get(likely, _completed(starts[max(starts)], likely))}
     look, some = search.on_first_split(), replace(search, held_out=search.held_out.first(2))
     form = min(look.candidates([(form, starts[likely]) for form in search.forms(likely)]), key=look.error).form
     assert form is not None
@@ -247,8 +256,15 @@ def choose_directions(
         _extend(some, tried, form, starts)
         order = sorted(tried)
         best = tried[order[some.held_out.smallest_not_worse([tried[k].errors for k in order])]]
+        best = _without_idle(some, best, tried)
         best = _with_linear_rest(search, some, best, tried)
     return _evidence(some, best, tried)
+
+
+def _completed(directions: FloatArray, k: int) -> FloatArray:
+    """Return the directions (r, d) and more that are orthogonal to them, k in all."""
+    others = np.linalg.qr(directions.T, mode="complete")[0].T[len(directions) : k]
+    return np.vstack([directions, others])
 
 
 def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, starts: Mapping[int, FloatArray]) -> None:
@@ -260,6 +276,23 @@ def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, sta
             return
         for candidate in search.candidates([(form, starts[k]) for k in missing]):
             tried[candidate.rank] = candidate
+
+
+def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
+    """Drop the weakest directions while the others do as well alone, or where next to nothing depends on them.
+
+    These start from the directions of the larger rank that matter most: the path may have no good start for them.
+    """
+    while base.form is not None and base.rank > 1:
+        directions, values = search.strengths(base)
+        if values[-1] > STRONG * values[0]:
+            break
+        n_live = int((values > NOTHING * values[0]).sum())
+        fewer = search.candidate(base.form, directions[: min(n_live, base.rank - 1)])
+        if n_live == base.rank and not search.held_out.not_worse(fewer.errors, base.errors):
+            break
+        base = tried[fewer.rank] = fewer
+    return base
 
 
 def _with_linear_rest(
@@ -275,7 +308,7 @@ def _with_linear_rest(
             break
         form = replace(base.form, last_linear=True) if isinstance(base.form, PolynomialForm) else base.form
         if form is not base.form and base.rank > 1:
-            strongest = _leading(base.functions[0].gradient(search.samples.X), search.samples, base.rank - 1)[0]
+            strongest = search.strengths(base)[0][:-1]
             direction, _ = some.linear_rest(some.candidate(base.form, strongest))
             simpler = some.candidate(form, np.vstack([strongest, direction]))
             if some.held_out.not_worse(simpler.errors, base.errors):
@@ -284,8 +317,11 @@ def _with_linear_rest(
         direction, evidence = search.linear_rest(search.refitted(base))
         if evidence < WEAK:
             break
-        base = some.candidate(form, np.vstack([base.functions[0].directions, direction]))
-        tried[base.rank] = base
+        larger = some.candidate(form, np.vstack([base.functions[0].directions, direction]))
+        values = search.strengths(larger)[1]
+        if values[-1] <= NOTHING * values[0]:
+            break
+        base = tried[larger.rank] = larger
     return base
 
 

@@ -99,6 +99,7 @@ class HeadFit:
     max_terms: int = 1000
     seed: int = 0
     n_jobs: int | None = None
+    on_fit: Callable[[], None] = lambda: None
 
     def network_head(
         self, X: FloatArray, y: FloatArray, weight: FloatArray, widths: tuple[int, ...], ridge: float
@@ -111,9 +112,9 @@ class HeadFit:
         )
 
         def theta(seed: int) -> FloatArray:
-            return levenberg_marquardt(
-                network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=seed
-            ).theta
+            found = levenberg_marquardt(network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=seed)
+            self.on_fit()
+            return found.theta
 
         thetas = in_threads(theta, range(self.seed, self.seed + self.n_networks), self.n_jobs)
         return NetworkHead(network, np.array(thetas), inputs, outputs, ridge)
@@ -124,6 +125,7 @@ class HeadFit:
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(gap, len(X) // 16))
         fit = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=weight)
+        self.on_fit()
         return DictionaryHead(fit.polynomial)
 
     def degrees(self, X: FloatArray) -> list[int]:

@@ -9,32 +9,38 @@ import numpy as np
 from ._validation import FloatArray, check_real, check_whole
 
 
-def group_labels(groups: Any, n_inputs: int) -> np.ndarray:
+def group_labels(groups: Any, n_inputs: int, name: str = "groups") -> np.ndarray:
     """Return a label 0, 1, ... for each input.
 
     Parameters
     ----------
     groups : None, (n_inputs,) labels, or a list of lists of input indices
         None puts every input in a group of its own.
+    name : str
+        What the user calls it, for errors.
     """
     if groups is None:
         return np.arange(n_inputs)
+    if isinstance(groups, str) or not np.iterable(groups):
+        raise ValueError(f"{name}={groups!r}: give a label for each of the {n_inputs} inputs, or lists of inputs.")
     if all(np.ndim(g) == 0 and not isinstance(g, (set, frozenset)) for g in groups):
         labels = np.asarray(groups)
         if labels.shape != (n_inputs,):
-            raise ValueError(f"groups has {labels.size} labels: give one for each of the {n_inputs} inputs.")
+            raise ValueError(f"{name} has {labels.size} labels: give one for each of the {n_inputs} inputs.")
         return np.unique(labels, return_inverse=True)[1]
     labels = np.full(n_inputs, -1)
     for g, members in enumerate(groups):
+        if not np.iterable(members):
+            raise ValueError(f"{name} mixes lists with {members!r}: put an input that is alone in a list of one.")
         for j in members:
             if not isinstance(j, (int, np.integer)) or not 0 <= j < n_inputs:
-                raise ValueError(f"groups names input {j!r}: there are inputs 0 to {n_inputs - 1}.")
+                raise ValueError(f"{name} names input {j!r}: there are inputs 0 to {n_inputs - 1}.")
             if labels[j] >= 0:
-                raise ValueError(f"groups overlap: input {j} is in more than one. Put it in one only.")
+                raise ValueError(f"{name} overlap: input {j} is in more than one. Put it in one only.")
             labels[j] = g
     missing = np.flatnonzero(labels < 0)
     if missing.size:
-        raise ValueError(f"groups miss input {missing[0]}: put every input in one group (of one, if alone).")
+        raise ValueError(f"{name} miss input {missing[0]}: put every input in one group (of one, if alone).")
     return np.unique(labels, return_inverse=True)[1]
 
 

@@ -1,7 +1,7 @@
 """A sparse polynomial is a list of monomials with coefficients: its values, gradient and text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb
 from typing import final
@@ -64,10 +64,13 @@ class Polynomial:
         e, one monomial a row; a row of zeros is the constant.
     coefficients : ndarray of shape (m,) or (m, k)
         c, for one output or for k outputs over the same monomials.
+    digits : int
+        Significant digits of the coefficients that a text needs, see `with_digits_for`.
     """
 
     exponents: NDArray[np.int64]
     coefficients: NDArray[np.float64]
+    digits: int = 4
 
     def __post_init__(self) -> None:
         if self.exponents.ndim != 2 or (self.exponents < 0).any():
@@ -103,7 +106,22 @@ class Polynomial:
             out[..., j] = Polynomial(lowered, factors).predict(values)
         return out
 
-    def equation(self, names: Sequence[str] | None = None, *, digits: int = 4) -> str | list[str]:
+    def with_digits_for(self, X: ArrayLike, share: float = 1e-3) -> "Polynomial":
+        """Return the polynomial with the digits, at least four, that change its values at X by a small share.
+
+        The share is of their standard deviation. Where large terms cancel (temperatures in kelvin), four are too few.
+        """
+        values = self.predict(X)
+        spread, size = values.std(axis=0), np.abs(values).max(axis=0, initial=0.0)
+        allowed = share * np.where(spread > 1e-9 * size, spread, size)  # of a constant, its size
+        for digits in range(4, 17):
+            rounded = np.vectorize(lambda c, d=digits: float(f"{c:.{d}g}"), otypes=[float])(self.coefficients)
+            change = Polynomial(self.exponents, rounded - self.coefficients).predict(X)
+            if (np.abs(change).max(axis=0, initial=0.0) <= allowed).all():
+                return replace(self, digits=digits)
+        return replace(self, digits=17)
+
+    def equation(self, names: Sequence[str] | None = None, *, digits: int | None = None) -> str | list[str]:
         """Text such as ``-1.003 x23*x24 + 0.998 x24*x26 - 1.001 x25 + 7.99``, highest degree first.
 
         Parameters
@@ -112,14 +130,15 @@ class Polynomial:
             Names of the inputs, all different. Default: x0, x1, ... as columns are counted. Names that
             are no identifiers are put in backticks (and backticks in them doubled), so that the text
             stays unambiguous.
-        digits : int
-            Significant digits of the coefficients; 17 lose nothing.
+        digits : int, optional
+            Significant digits of the coefficients; 17 lose nothing. Default: those of the polynomial.
 
         Returns
         -------
         str or list of k str
             ``"0"`` for a polynomial without terms.
         """
+        digits = self.digits if digits is None else digits
         labels = _labels(names, self.exponents.shape[1])
         order = np.argsort(-self.exponents.sum(axis=1), kind="stable")
         monomials = [_monomial_text(self.exponents[i], labels) for i in order]

@@ -1,10 +1,11 @@
 """From a user's samples to what the search works on: time, smoothing, blocks and scaling."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, check_cv
 
 from ._validation import FloatArray, check_choice, check_whole
@@ -13,9 +14,64 @@ from .network import Samples
 from .scaling import Scaling
 from .selection import Refit, SupportSearch
 from .smoothing import is_discrete, smoother
-from .splits import BlockedSplit
+from .splits import BlockedSplit, sample_times, trajectory_rows
 
 SMOOTHING = ("auto", "on", "off")
+FEWEST_ROWS = 8
+Splits = list[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A user's samples: the rows that count, with weights of mean one.
+
+    Attributes
+    ----------
+    X, y : (n, d) and (n, k)
+    sample_weight : (n,)
+    t : (n,) times, or the step between rows, or None
+    trajectory : (n,) labels of runs, or None
+    splits : list of (train, test) row numbers, or None to have them chosen
+    """
+
+    X: FloatArray
+    y: FloatArray
+    sample_weight: FloatArray
+    t: Any
+    trajectory: np.ndarray | None
+    splits: Splits | None
+
+    @classmethod
+    def of(
+        cls,
+        X: FloatArray,
+        y: FloatArray,
+        sample_weight: FloatArray,
+        t: Any = None,
+        trajectory: Any = None,
+        cv: Any = None,
+    ) -> "Measured":
+        """Leave out the rows of weight zero."""
+        counted = sample_weight > 0
+        if counted.sum() < FEWEST_ROWS:
+            raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {FEWEST_ROWS} positive ones.")
+        weight = sample_weight / sample_weight.max()  # first, as sums of huge weights overflow
+        if t is not None and np.ndim(t):
+            t = _rows(t, counted, "t")
+        elif t is not None and not counted.all():
+            t = (float(t) * np.arange(len(X)))[counted]  # the rows that are left out leave a gap in time
+        runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
+        splits = None
+        if cv is not None:
+            splits = _checked_splits(cv, X, y, None if trajectory is None else np.asarray(trajectory), counted)
+        return cls(X[counted], y[counted], weight[counted] / weight[counted].mean(), t, runs, splits)
+
+
+def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != chosen.shape:
+        raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
+    return array[chosen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +106,12 @@ class Prepared:
         """Return the same rows with the weights of a block bootstrap: each block counts 0, 1, 2, ... times."""
         n = len(self.X)
         blocks = np.arange(n) * min(n_blocks, n) // n
-        while True:
+        splits: list[tuple[np.ndarray, np.ndarray]] = []
+        while not splits:  # those that keep rows on both sides
             counts = np.bincount(rng.integers(blocks[-1] + 1, size=blocks[-1] + 1), minlength=blocks[-1] + 1)
             weight = self.sample_weight * counts[blocks]
-            splits = [(a[weight[a] > 0], b[weight[b] > 0]) for a, b in self.held_out.splits]
-            if all(len(a) and len(b) for a, b in splits):
-                break
+            drawn = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in self.held_out.splits)
+            splits = [(a, b) for a, b in drawn if len(a) and len(b)]
         samples = replace(self.samples, weights=(self.samples.weights * counts[blocks]).astype(np.float32))
         return replace(self, sample_weight=weight, samples=samples, held_out=HeldOut.of(splits, weight))
 
@@ -69,14 +125,9 @@ def smooth_inputs(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, i
 
 
 def prepare(
-    X: FloatArray,
-    y: FloatArray,
-    sample_weight: FloatArray,
+    data: Measured,
     *,
-    t: Any = None,
-    trajectory: Any = None,
     smoothing: str = "auto",
-    cv: Any = None,
     n_blocks: int = 20,
     n_splits: int = 2,
     shuffle: bool = False,
@@ -86,12 +137,15 @@ def prepare(
 
     Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
-    Without `cv` there are `n_splits` splits, at most four: the first holds out the last quarter, the second the
-    third quarter, ..., of each of `n_blocks` blocks of consecutive rows, with gaps wider than the smoother's
-    bandwidth; with `shuffle`, random quarters of the rows.
+    Without splits in the data there are `n_splits`, at most four: the first holds out the last quarter, the second
+    the third quarter, ..., of each of `n_blocks` blocks of consecutive rows, with gaps as wide as the smoother's
+    bandwidth (but a sixteenth of the rows at most, or nothing would be left); with `shuffle`, random quarters.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     check_whole("n_blocks", n_blocks)
+    X, y, t, trajectory = data.X, data.y, data.t, data.trajectory
+    if t is not None:
+        sample_times(t, trajectory_rows(trajectory, len(X)))  # complains, whether or not they are used
     candidates = smoothing == "on" or (smoothing == "auto" and t is not None)
     smooth_X, gap = smooth_inputs(X, t, trajectory) if candidates else (X, 0)
     changed = not np.array_equal(smooth_X, X)
@@ -99,13 +153,13 @@ def prepare(
     gap = max(gap, y_gap)
 
     def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool, gap: int) -> Prepared:
-        splits = _splits(X, y, trajectory, cv, n_blocks, n_splits, gap, shuffle, seed)
-        held_out = HeldOut.of(splits, sample_weight, trajectory)
-        scaled_X, scaled_y = Scaling.of(inputs, sample_weight), Scaling.of(outputs, sample_weight)
+        splits = data.splits or _splits(X, y, trajectory, n_blocks, n_splits, gap, shuffle, seed)
+        held_out = HeldOut.of(splits, data.sample_weight, trajectory)
+        scaled_X, scaled_y = Scaling.of(inputs, data.sample_weight), Scaling.of(outputs, data.sample_weight)
         total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
         scaled_y = replace(scaled_y, scale=scaled_y.scale * total)
-        samples = Samples.of(scaled_X.apply(inputs), scaled_y.apply(outputs), sample_weight, dtype=np.float32)
-        return Prepared(inputs, y, sample_weight, held_out, scaled_X, scaled_y, samples, smoothed, gap)
+        samples = Samples.of(scaled_X.apply(inputs), scaled_y.apply(outputs), data.sample_weight, dtype=np.float32)
+        return Prepared(inputs, y, data.sample_weight, held_out, scaled_X, scaled_y, samples, smoothed, gap)
 
     if not candidates:
         return [standardised(X, y, False, 0)]
@@ -116,31 +170,71 @@ def prepare(
     return [standardised(smooth_X, smooth_y, True, gap), standardised(X, y, False, 0)]
 
 
-def predicts_better(first: Prepared, second: Prepared, labels: np.ndarray, groups: np.ndarray, refit: Refit) -> bool:
-    """Return whether a support predicts the held-out outputs, as measured, better from the first's inputs."""
+def smoothing_helps(
+    smoothed: Prepared, measured: Prepared, refit: Refit, found: Callable[[Prepared], FloatArray]
+) -> bool:
+    """Return whether what was found on smoothed data predicts outputs as measured better than its three rivals do.
 
-    def error(data: Prepared) -> float:
-        samples = replace(data.samples, Y=first.outputs.apply(data.y).astype(np.float32))
-        search = SupportSearch(samples, labels, first.held_out.first(), refit)
-        return search.error(search.refits([groups], n_starts=2)[0])
+    These are the same form on measured inputs, a network on all measured inputs, and, beyond doubt, the mean. Rows
+    that are no trajectory lose their contents when they are smoothed. What is found then is worth nothing on either
+    kind of input, and only the other two rivals tell.
 
-    return bool(groups.any()) and error(first) < error(second)
+    Parameters
+    ----------
+    found : callable
+        Returns the held-out errors (pieces,) of what was found, refitted to other data.
+    """
+    held_out, outputs = smoothed.held_out.first(), smoothed.outputs
+
+    def judged(data: Prepared) -> Prepared:
+        samples = replace(data.samples, Y=outputs.apply(data.y).astype(np.float32))
+        return replace(data, samples=samples, outputs=outputs, held_out=held_out)
+
+    smoothed, measured = judged(smoothed), judged(measured)
+    live = ~measured.inputs.constant
+    search = SupportSearch(measured.samples, np.arange(live.size), held_out, refit)
+    mean, everything = (candidate.errors for candidate in search.refits([np.zeros_like(live), live]))
+    errors = found(smoothed)
+    rivals = min(map(held_out.typical, (found(measured), everything)))
+    return held_out.better(errors, mean) and held_out.typical(errors) < rivals
 
 
 def _splits(
     X: FloatArray,
     y: FloatArray,
     trajectory: Any,
-    cv: Any,
     n_blocks: int,
     n_splits: int,
     gap: int,
     shuffle: bool,
     seed: int,
-) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    if cv is not None:
-        return list(check_cv(cv).split(X, y, trajectory))
+) -> Splits:
     if shuffle:
         return list(KFold(4, shuffle=True, random_state=seed).split(X))[:n_splits]
     splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
     return list(splitter.split(X, y, trajectory))[::-1][:n_splits]
+
+
+def _checked_splits(
+    cv: Any, X: FloatArray, y: FloatArray, trajectory: np.ndarray | None, counted: np.ndarray
+) -> Splits:
+    """Return the splits of a user's `cv`, by the numbers of the rows that are counted (a mask)."""
+    number = np.where(counted, np.cumsum(counted) - 1, -1)
+    splits = []
+    for k, pair in enumerate(check_cv(cv).split(X, y, trajectory)):
+        sides = []
+        for side, rows in zip(("training", "held-out"), map(np.asarray, pair), strict=True):
+            rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == counted.shape else rows
+            whole = rows.ndim == 1 and (rows.dtype.kind in "iu" or not rows.size)
+            if not whole or np.any((rows < 0) | (rows >= counted.size)):
+                raise ValueError(
+                    f"cv: the {side} rows of split {k} are no row numbers from 0 to {counted.size - 1}, nor a mask."
+                )
+            kept = number[rows.astype(int)]
+            sides.append(kept[kept >= 0])
+            if not sides[-1].size:
+                raise ValueError(f"cv: split {k} has no {side} rows of positive weight; give every split some.")
+        splits.append((sides[0], sides[1]))
+    if not splits:
+        raise ValueError("cv holds no split: give at least one pair of training and held-out rows, or a splitter.")
+    return splits

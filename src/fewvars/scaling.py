@@ -1,5 +1,6 @@
 """Centre and scale columns so that any units, however large or small, are safe in single precision."""
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,15 +41,22 @@ class Scaling:
         return Z * self.scale + self.mean
 
 
-def duplicated_columns(Z: FloatArray) -> np.ndarray:
-    """Tell which standardised columns repeat an earlier one, up to sign: (columns,) bool."""
-    seen: set[bytes] = set()
+def duplicated_columns(Z: FloatArray, tolerance: float = 1e-6) -> np.ndarray:
+    """Tell which standardised columns repeat an earlier one, up to sign: (columns,) bool.
+
+    A column far from zero loses digits when it is standardised, so entries need to agree to the tolerance only.
+    Columns that are alike are neighbours in the order of one random combination of their entries.
+    """
+    combination = np.random.default_rng(0).standard_normal(len(Z))
+    places = np.abs(combination @ Z)
+    reach = tolerance * np.abs(combination).sum()
+    seen: list[tuple[float, int]] = []
     repeated = np.zeros(Z.shape[1], bool)
-    rounded = np.round(Z, 9) + 0.0  # plus zero: -0.0 and 0.0 have different bytes
-    for j, column in enumerate(rounded.T):
-        nonzero = np.flatnonzero(column)
-        sign = np.sign(column[nonzero[0]]) if nonzero.size else 1.0
-        key = (sign * column + 0.0).tobytes()
-        repeated[j] = key in seen
-        seen.add(key)
+    for j, place in enumerate(places):
+        near = seen[bisect_left(seen, (place - reach, 0)) : bisect_left(seen, (place + reach, Z.shape[1]))]
+        repeated[j] = any(
+            min(np.abs(Z[:, j] - Z[:, i]).max(), np.abs(Z[:, j] + Z[:, i]).max()) <= tolerance for _, i in near
+        )
+        if not repeated[j]:
+            insort(seen, (place, j))
     return repeated

@@ -161,7 +161,10 @@ def trajectory_rows(trajectory: ArrayLike | None, n: int, *, name: str = "trajec
         raise ValueError(f"{name} has shape {labels.shape}; it must hold one label per row, shape ({n},).")
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError(f"{name} is NaN in row {np.argmax(np.isnan(labels))}; give every row a label.")
-    codes = np.unique(labels, return_inverse=True)[1]
+    try:
+        codes = np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError(f"{name} mixes labels that have no order; give every row a label, all of one kind.") from None
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 

@@ -57,7 +57,8 @@ class Table:
 
     def matrix(self, names: Iterable[str]) -> NDArray[np.float64]:
         """Return numeric columns as an array of shape (n_rows, columns), contiguous by rows."""
-        return np.stack([self.columns[name] for name in names], axis=1)
+        chosen = [self.columns[name] for name in names]
+        return np.stack(chosen, axis=1) if chosen else np.zeros((self.n_rows, 0))
 
 
 def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> Table:
@@ -201,7 +202,8 @@ def _polars(needed: str | None = None) -> Any:
 def _check_names(names: list[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if "" in names:
-        raise ValueError(f"Column {names.index('') + 1} has no name: name it in the header.")
+        complaint = f"Column {names.index('') + 1} has no name: name it in the header."
+        raise ValueError(f"{complaint} {naming_hint(names)}".strip())
     if repeated:
         raise ValueError(f"Several columns are named {repeated[0]!r}: rename all but one.")
 
@@ -292,6 +294,10 @@ def _all_numbers(line: str, delimiter: str) -> bool:
 
 def naming_hint(names: list[str]) -> str:
     """Return what may be wrong with a header that lacks an expected name; empty if nothing seems to be."""
+    if names[0].startswith(("#", "%", "//")):
+        return "The first line is taken as the header and looks like a comment: if it is, remove it."
+    if re.fullmatch("sep=.?", names[0], re.IGNORECASE):
+        return "The first line is taken as the header and only names the separator: remove it, and use --delimiter."
     marks = [mark for mark in ";\t|" if mark in names[0]] if len(names) == 1 else []
     if marks:
         mark = "tab" if marks[0] == "\t" else repr(marks[0])

@@ -20,6 +20,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "targets": roles.targets,
         "time": roles.time,
         "trajectory": roles.trajectory,
+        "constant": _constant(rows, roles.targets),
     }
     if hasattr(model, "support_"):
         answer["variables"] = _variables(model, roles.inputs)
@@ -38,6 +39,15 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "lambda": model.lambda_,
         "seconds": seconds,
     }
+
+
+def _constant(rows: "Rows", targets: list[str]) -> list[dict[str, Any]]:
+    """Return the targets that are the same in all rows, and their values."""
+    from ..scaling import Scaling
+
+    y = rows.y.reshape(len(rows.X), -1)
+    constant = zip(targets, y[0], Scaling.of(y).constant, strict=True)
+    return [{"name": name, "value": value} for name, value, same in constant if same]
 
 
 def _variables(model: Any, names: list[str]) -> list[dict[str, Any]]:
@@ -77,8 +87,12 @@ def _numbers_tried(model: Any) -> list[dict[str, Any]]:
 
 def sentences(answer: dict[str, Any]) -> list[str]:
     """Return the answer as lines of text."""
-    target = " and ".join(answer["targets"])
-    depend = "depends" if len(answer["targets"]) == 1 else "depend"
+    constant = _constant_lines(answer)
+    varying = [name for name in answer["targets"] if name not in {target["name"] for target in answer["constant"]}]
+    if not varying:
+        return [*constant, *_written_lines(answer)]
+    target = " and ".join(varying)
+    depend = "depends" if len(varying) == 1 else "depend"
     size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
     found = answer.get("variables", answer.get("directions"))
     if not found:
@@ -93,7 +107,12 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [f"{target} {depend} on {len(found)} {kind} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
         lines += ["Held-out errors by their number:", *_number_lines(answer["numbers_tried"])]
-    return [*lines, *_function_lines(answer), *_written_lines(answer)]
+    return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
+
+
+def _constant_lines(answer: dict[str, Any]) -> list[str]:
+    where = f"in all {answer['rows']} rows: there is nothing to explain"
+    return [f"{target['name']} is constant, {target['value']:.6g} {where}." for target in answer["constant"]]
 
 
 def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:

@@ -60,6 +60,9 @@ class Roles:
             if name in left_out or (name in chosen and name in outputs):
                 option = "--drop" if name in left_out else "--inputs"
                 raise ValueError(f"{option} {name!r}: this column already plays another part.")
+        for name in chosen:
+            if name in left_out:
+                raise ValueError(f"--inputs and --drop both name {name!r}: leave it out of one of them.")
         taken = {*outputs, time, trajectory, *left_out}
         found = chosen or [name for name in table.names if name not in taken]
         if not found:

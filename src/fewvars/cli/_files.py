@@ -3,14 +3,52 @@
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from ..tables import Table
 
+
+def decoded(argument: str) -> str:
+    """Return an argument as text: in a locale that is not UTF-8, its bytes may have been left as surrogates."""
+    if not any("\udc80" <= character <= "\udcff" for character in argument):
+        return argument
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+class Column(click.ParamType):
+    """Names of columns, which are UTF-8 in every locale."""
+
+    name = "column"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name as text."""
+        return decoded(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the columns of DATA that start like this; nothing if there is no DATA yet."""
+        from ..tables import column_names
+
+        # An option without its value, which is what is being completed, keeps click from sorting the arguments.
+        data = ctx.params.get("data") or next(reversed(ctx.args), None)
+        if not data or data == "-":
+            return []
+        try:
+            names = column_names(data, delimiter=separator(ctx.params.get("delimiter")))
+        except (ValueError, OSError, ImportError):
+            return []
+        return [CompletionItem(name) for name in names if name.startswith(decoded(incomplete))]
+
+
+COLUMN = Column()
 DATA = click.Path(exists=True, dir_okay=False, allow_dash=True)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -18,21 +56,6 @@ data_argument = click.argument("data", type=DATA)
 delimiter_option = click.option(
     "--delimiter", metavar="CHARACTER", help="Between the fields of a CSV; 'tab' for a tab.  [default: comma]"
 )
-
-
-def complete_column(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the columns of DATA that start like this; nothing if there is no DATA yet."""
-    from ..tables import column_names
-
-    # An option without its value, which is what is being completed, keeps click from sorting the arguments.
-    data = ctx.params.get("data") or next(reversed(ctx.args), None)
-    if not data or data == "-":
-        return []
-    try:
-        names = column_names(data, delimiter=separator(ctx.params.get("delimiter")))
-    except (ValueError, OSError, ImportError):
-        return []
-    return [name for name in names if name.startswith(incomplete)]
 
 
 def separator(delimiter: str | None) -> str | None:
@@ -66,6 +89,14 @@ def check_outputs(sources: Iterable[str | Path], outputs: dict[str, Path | None]
         if real in taken and not str(path).startswith("/dev/"):
             raise ValueError(f"{option} {path} would overwrite {taken[real]}: choose another name.")
         taken[real] = f"{option} {path}"
+
+
+def check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
+    """Refuse to write a file to stdout, which must hold one JSON object."""
+    for option, path in outputs.items():
+        with suppress(OSError):  # no such file yet, or stdout is none
+            if path is not None and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
+                raise ValueError(f"{option} {path} is stdout, which --json needs for itself: name another file.")
 
 
 def need_matplotlib() -> None:

@@ -15,7 +15,9 @@ from ._terminal import debug_option, say, warnings_as_notes
 @click.command(short_help="Find the variables behind one equation of a chaotic system.")
 @click.option("--noise", default=0.02, show_default=True, help="Noise, as a share of the largest value.")
 @click.option("--equation", default=25, show_default=True, help="Which of the 40 equations to learn.")
-@click.option("--seed", default=0, show_default=True, help="Of the noise and of the fit.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the noise and of the fit."
+)
 @click.option(
     "--out",
     type=files.FILE,

@@ -17,8 +17,19 @@ from ._terminal import debug_option, note, say, say_json, warnings_as_notes
 if TYPE_CHECKING:
     from ._columns import Roles, Rows
 
-# Parameters that only one of the estimators has.
-_OPTIONS = {"n_variables": "--n-variables", "n_directions": "--n-directions", "always_keep": "--keep"}
+# Parameters of the estimators that have options of their own.
+_OPTIONS = {
+    "smoothing": "--smoothing",
+    "head": "--head",
+    "n_variables": "--n-variables",
+    "n_directions": "--n-directions",
+    "always_keep": "--keep",
+    "shuffle": "--shuffle",
+    "n_resamples": "--resamples",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "verbose": "--quiet",
+}
 
 
 def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
@@ -26,13 +37,22 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")
+        name, value = name.strip(), value.strip()
         if not equals:
             raise click.BadParameter(f"{text!r}: write NAME=VALUE.")
+        if name in _OPTIONS:
+            raise click.BadParameter(f"{name!r} has an option of its own: use {_OPTIONS[name]}.")
         try:
-            settings[name.strip()] = ast.literal_eval(value.strip())
+            settings[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            settings[name.strip()] = value.strip()
+            settings[name] = value
     return settings
+
+
+def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
+    if number == 0:
+        raise click.BadParameter("0: give a number of threads, or -1 for all cores.")
+    return number
 
 
 @click.command(short_help="Find the few variables that a column of DATA depends on.")
@@ -43,25 +63,19 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     multiple=True,
     required=True,
     metavar="COLUMN",
-    shell_complete=files.complete_column,
+    type=files.COLUMN,
     help="The column to explain. Repeat it for several that share their variables.",
 )
-@click.option(
-    "--time", "time_column", metavar="COLUMN", shell_complete=files.complete_column, help="Times: numbers or ISO dates."
-)
-@click.option(
-    "--trajectory", metavar="COLUMN", shell_complete=files.complete_column, help="Labels that tell runs apart."
-)
+@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or ISO dates.")
+@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels that tell runs apart.")
 @click.option(
     "--inputs",
     multiple=True,
     metavar="COLUMNS",
-    shell_complete=files.complete_column,
+    type=files.COLUMN,
     help="Look only at these columns. Repeat it, or separate names by commas.",
 )
-@click.option(
-    "--drop", multiple=True, metavar="COLUMNS", shell_complete=files.complete_column, help="Leave these columns out."
-)
+@click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
@@ -70,19 +84,19 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 @click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
 @click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
 @click.option("--head", type=click.Choice(["auto", "network", "dictionary"]), help="The kind of function.")
-@click.option("--n-variables", type=click.IntRange(min=0), help="Find this many variables.")
-@click.option("--n-directions", type=click.IntRange(min=0), help="Find this many linear combinations.")
+@click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
+@click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMNS",
-    shell_complete=files.complete_column,
+    type=files.COLUMN,
     help="Never leave these variables out.",
 )
 @click.option("--shuffle", is_flag=True, help="Hold out random rows, not blocks: if rows are in no order of time.")
 @click.option("--resamples", type=click.IntRange(min=0), help="Repeat the selection on resampled blocks.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of random numbers.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
+@click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Threads; -1 for all cores.")
 @click.option(
     "--set",
     "settings",
@@ -120,7 +134,12 @@ def fit(
       fewvars fit flow.csv --target pressure --time t --report flow.html
       fewvars fit flow.csv --target pressure --drop station,note --json
     """
-    files.check_outputs([data], {"--save": save, "--report": report})
+    if options["smoothing"] == "on" and time_column is None:
+        raise click.UsageError("--smoothing on needs --time COLUMN.")
+    outputs = {"--save": save, "--report": report}
+    files.check_outputs([data], outputs)
+    if as_json:
+        files.check_stdout_is_free(outputs)
     if report is not None:
         files.need_matplotlib()
     table = files.read(data, delimiter)
@@ -182,7 +201,8 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
         if name in _OPTIONS and name not in known:
             raise ValueError(f"{_OPTIONS[name]} goes only {'without' if directions else 'with'} --directions.")
         if name not in known:
-            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter, but {', '.join(known)}.")
+            others = ", ".join(sorted(known.keys() - _OPTIONS.keys()))
+            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter, but {others}.")
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.
@@ -213,6 +233,6 @@ def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float
         title=f"What {' and '.join(roles.targets)} {depend} on",
         target_name=roles.targets,
         feature_names=roles.inputs,
-        command=shlex.join(["fewvars", *sys.argv[1:]]),
+        command=shlex.join(["fewvars", *map(files.decoded, sys.argv[1:])]),
         seconds=seconds,
     )

@@ -11,6 +11,8 @@ from . import _files as files
 from ._terminal import debug_option, note, printable, warnings_as_notes, write
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..tables import Table
 
 
@@ -22,12 +24,10 @@ if TYPE_CHECKING:
     "--time",
     "time_column",
     metavar="COLUMN",
-    shell_complete=files.complete_column,
+    type=files.COLUMN,
     help="Times, copied to the predictions.",
 )
-@click.option(
-    "--trajectory", metavar="COLUMN", shell_complete=files.complete_column, help="Labels that tell runs apart."
-)
+@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels that tell runs apart.")
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first; needs --time.")
 @files.delimiter_option
 @click.option("--quiet", is_flag=True, help="No notes.")
@@ -44,7 +44,8 @@ def predict(
 ) -> None:
     """Predict the rows of DATA by MODEL, saved by `fewvars fit --save`.
 
-    Columns are matched by name, in any order; others are ignored. Predictions go to stdout as CSV.
+    Columns are matched by name, in any order; others are ignored. Of a model of few variables only those that
+    were selected are needed, unless all are smoothed. Predictions go to stdout as CSV.
 
     \b
       fewvars predict flow.model new.csv > predicted.csv
@@ -54,7 +55,8 @@ def predict(
 
     if smooth and time_column is None:
         raise click.UsageError("--smooth needs --time COLUMN.")
-    if out is not None and out.suffix not in SUFFIXES:
+    suffix = ".csv" if out is None else out.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
     files.check_outputs([model, data], {"--out": out})
     from ..persistence import load
@@ -66,18 +68,19 @@ def predict(
         if smooth and not hasattr(estimator, "smoothed_"):
             raise ValueError(f"--smooth: {model} holds a {type(estimator).__name__}, which does not smooth.")
         table = files.read(data, delimiter)
-        inputs = _matched(estimator, table, {time_column, trajectory}, quiet)
+        used = _used(estimator, smooth)
+        inputs = _matched(estimator, table, used, {time_column, trajectory}, quiet)
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
             columns.check_names(table, [name] if name is not None else [], option)
         rows = columns.Rows.of(table, columns.Roles(inputs, [], time_column, trajectory, droppable=False))
         if getattr(estimator, "smoothed_", False) and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
-        values = _predicted(estimator, rows, smooth)
+        values = _predicted(estimator, rows, used, smooth)
     if time_column is not None and out is None and sys.stdout.isatty():
         time_column = printable(time_column)
     answer: dict[str, Any] = {} if time_column is None else {time_column: rows.t}
     answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
-    content = table_bytes(answer, ".csv" if out is None else out.suffix)
+    content = table_bytes(answer, suffix)
     if out is None:
         write(content.decode())
     else:
@@ -86,30 +89,43 @@ def predict(
         write_atomically(out, content)
 
 
-def _matched(estimator: Any, table: "Table", others: set[str | None], quiet: bool) -> list[str]:
-    """Return the inputs of the model, all of which must be columns; say which columns are not used."""
+def _used(estimator: Any, smooth: bool) -> "np.ndarray":
+    """Return which inputs predictions depend on, (d,) bool; how smooth they become depends on all."""
+    import numpy as np
+
+    selected = getattr(estimator, "support_", None)
+    return np.ones(estimator.n_features_in_, bool) if smooth or selected is None else selected
+
+
+def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str | None], quiet: bool) -> list[str]:
+    """Return the inputs that are used, all of which must be columns; say which columns the model does not know."""
     if not hasattr(estimator, "feature_names_in_"):
         if len(table.names) != estimator.n_features_in_:
             raise ValueError(
                 f"The model knows no names, and DATA has {len(table.names)} columns in place of "
                 f"{estimator.n_features_in_}."
             )
-        return table.names
-    wanted = [str(name) for name in estimator.feature_names_in_]
+        return [name for name, wanted in zip(table.names, used, strict=True) if wanted]
+    known = [str(name) for name in estimator.feature_names_in_]
+    wanted = [name for name, needed in zip(known, used, strict=True) if needed]
     absent = [name for name in wanted if name not in table.columns]
     if absent:
-        lacks = f"DATA lacks {len(absent)} of the model's {len(wanted)} columns: {columns.some_of(absent)}."
+        lacks = f"DATA lacks {len(absent)} of the {len(wanted)} columns that are needed: {columns.some_of(absent)}."
         raise ValueError(f"{lacks} {columns.naming(table)}".strip())
-    extra = [name for name in table.names if name not in {*wanted, *others}]
+    extra = [name for name in table.names if name not in {*known, *others}]
     if extra and not quiet:
         note(f"Ignored columns that the model does not use: {columns.some_of(extra)}.")
     return wanted
 
 
-def _predicted(estimator: Any, rows: columns.Rows, smooth: bool) -> Any:
-    """Return predictions (n, outputs)."""
+def _predicted(estimator: Any, rows: columns.Rows, used: "np.ndarray", smooth: bool) -> Any:
+    """Return predictions (n, outputs); inputs that are not used may be anything."""
+    import numpy as np
+
+    X = np.zeros((len(rows.X), used.size))
+    X[:, used] = rows.X
     times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
-    return estimator.predict(rows.X, **times).reshape(len(rows.X), -1)
+    return estimator.predict(X, **times).reshape(len(X), -1)
 
 
 def _headings(n_outputs: int, taken: dict[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ._files import check_outputs
 from ._terminal import debug_option, note, say
 
 _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
@@ -59,11 +60,19 @@ def reproduce(
 
     if no_fits and (fresh or retry_failed or dask):
         raise click.UsageError("--no-fits runs nothing: leave out --fresh, --retry-failed and --dask.")
+    chosen = [experiment for experiment in study.EXPERIMENTS if not only or experiment.name in only]
+    families = list(dict.fromkeys(method.family for experiment in chosen for method in experiment.methods))
+    for method in methods:
+        if method not in families:
+            names = ", ".join(experiment.name for experiment in chosen)
+            raise click.UsageError(f"{names} has no method {method!r}: choose from {', '.join(families)}.")
+    check_outputs([], {"--tables": tables})
     folder = study.Folder(rows)
+    if no_fits and not folder.has_rows:
+        raise click.UsageError(f"no rows in {rows}: check --rows.")
     if fresh:
         folder = folder.fresh()
         note(f"Starting over in {folder.path}.")
-    chosen = [experiment for experiment in study.EXPERIMENTS if not only or experiment.name in only]
     for method in sorted({m.label for experiment in chosen for m in experiment.methods if not m.available}):
         note(f"Not in this version of fewvars, left out: {method}.")
     failed = 0

@@ -136,7 +136,7 @@ class SupportSizeDisplay:
             capsize=2.5,
             label="held-out error ± s.e.",
         )
-        ax.set_ylabel("held-out error / variance of y")
+        ax.set_ylabel("held-out error / variance of the output")
         if (errors > 0).all():
             ax.set_yscale("log")
             plain_ticks(ax.yaxis)

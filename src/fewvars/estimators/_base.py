@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,11 @@ from .._threads import single_blas_thread
 from .._validation import FloatArray, check_choice, check_real, check_whole
 from ..heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
 from ..network import ACTIVATIONS
-from ..preparation import Prepared, prepare, smooth_inputs
+from ..preparation import FEWEST_ROWS, Measured, Prepared, prepare, smooth_inputs, smoothing_helps
 from ..selection import Refit
 
 HEADS = ("auto", "network", "dictionary")
 SOLVERS = ("momentum", "monotone")
-_FEWEST_ROWS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +64,15 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
 
     path_: Any
     n_iter_: int
+    selection_frequencies_: FloatArray
 
     @abstractmethod
     def _search(self, data: Prepared, job: Job) -> Any:
         """Return what was found on these data, keeping the path as it grows."""
 
     @abstractmethod
-    def _predicts_better(self, first: Prepared, second: Prepared, found: Any, job: Job) -> bool:
-        """Return whether what was found predicts outputs as measured better from the first's inputs."""
+    def _refitted_errors(self, found: Any, data: Prepared, job: Job) -> FloatArray:
+        """Return the held-out errors (pieces,) of what was found, refitted to other data."""
 
     @abstractmethod
     def _store(self, data: Prepared, found: Any, job: Job) -> None:
@@ -108,34 +109,28 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
             Labels of the runs that the rows belong to.
         """
         inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=_FEWEST_ROWS
+            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
         self._single_output = outputs.ndim == 1
         outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         recipe = self._recipe()
-        counted = weight > 0
-        if counted.sum() < _FEWEST_ROWS:
-            raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {_FEWEST_ROWS} positive ones.")
-        times = None if t is None else (t if np.ndim(t) == 0 else _rows(t, counted, "t"))
-        runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
+        samples = Measured.of(inputs, outputs, weight, t, trajectory, self.cv)
+        if hasattr(self, "selection_frequencies_"):  # of an earlier fit
+            del self.selection_frequencies_
         with Progress(self.verbose) as progress, single_blas_thread():
             job = Job(recipe, progress)
             data, *measured = prepare(
-                inputs[counted],
-                outputs[counted],
-                weight[counted],
-                t=times,
-                trajectory=runs,
+                samples,
                 smoothing=self.smoothing,
-                cv=self.cv,
                 n_blocks=self.n_blocks,
                 n_splits=self._n_splits,
                 shuffle=self.shuffle,
                 seed=recipe.seed,
             )
             found = self._search(data, job)
-            if measured and not self._predicts_better(data, measured[0], found, job):
+            refitted = partial(self._refitted_errors, found, job=job)
+            if measured and not smoothing_helps(data, measured[0], recipe, refitted):
                 data = measured[0]
                 found = self._search(data, job)
             self.smoothed_ = data.smoothed
@@ -155,9 +150,10 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         check_whole("n_resamples", self.n_resamples, minimum=0)
         check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
         check_real("learning_rate", self.learning_rate, strict=True)
-        widths = tuple(check_whole("hidden_layers", width) for width in self.hidden_layers)
+        given = self.hidden_layers if np.iterable(self.hidden_layers) else ()
+        widths = tuple(check_whole("hidden_layers", width) for width in given)
         if not widths:
-            raise ValueError("hidden_layers=(): give at least one hidden layer, such as (20, 20, 20).")
+            raise ValueError(f"hidden_layers={self.hidden_layers!r}: give the width of each layer, as in (20, 20, 20).")
         return Refit(
             widths=widths,
             activation=self.activation,
@@ -172,7 +168,7 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         return {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
 
     def _fit_head(self, data: Prepared, job: Job) -> None:
-        job.progress.stage("head")
+        job.progress.stage("head", "fit")
         self._head: Head
         coordinates = self._coordinates(data.X)
         if not coordinates.shape[1]:
@@ -180,7 +176,11 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
             self.head_, self._head, self.head_errors_ = "mean", MeanHead(mean), {}
             return
         recipe = HeadFit(
-            activation=self.activation, max_degree=self.max_degree, seed=job.recipe.seed, n_jobs=self.n_jobs
+            activation=self.activation,
+            max_degree=self.max_degree,
+            seed=job.recipe.seed,
+            n_jobs=self.n_jobs,
+            on_fit=job.progress.step,
         )
         first = data.held_out.first()
         choice = choose_head(self.head, recipe, coordinates, data.y, data.sample_weight, first, data.gap)
@@ -192,15 +192,19 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         """Return how often each answer is found when the blocks are drawn anew with replacement."""
         path, n_iter = self.path_, self.n_iter_
         total: Any = 0.0
-        for k in range(self.n_resamples):
-            resampled = data.resampled(np.random.default_rng([job.recipe.seed, k]), self.n_blocks)
-            total = total + self._count(self._search(resampled, job.reseeded(k + 1)))
-        self.path_, self.n_iter_ = path, n_iter
+        try:
+            for k in range(self.n_resamples):
+                resampled = data.resampled(np.random.default_rng([job.recipe.seed, k]), self.n_blocks)
+                total = total + self._count(self._search(resampled, job.reseeded(k + 1)))
+        finally:
+            self.path_, self.n_iter_ = path, n_iter
         return total / self.n_resamples
 
     def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
         check_is_fitted(self, "head_")
         values = validate_data(self, X, dtype=np.float64, reset=False)
+        if t is None and trajectory is not None:
+            raise ValueError("trajectory is of use only with t: give the times too, or leave both out.")
         return values if t is None else smooth_inputs(values, t, trajectory)[0]
 
     def predict(
@@ -223,12 +227,15 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         """Return the polynomial as text in other names; one text for each output."""
 
     def _equation(self, names: Any) -> str | list[str]:
-        if not isinstance(self._head, DictionaryHead):
+        if isinstance(self._head, MeanHead):
+            text: str | list[str] = [f"{mean:.4g}" for mean in self._head.mean]
+        elif isinstance(self._head, DictionaryHead):
+            text = self._head.polynomial.equation([str(name) for name in names])
+        else:
             raise AttributeError(
                 f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
                 "fit with head='dictionary' to have one."
             )
-        text = self._head.polynomial.equation([str(name) for name in names])
         return text[0] if self._single_output and isinstance(text, list) else text
 
     def _shaped(self, predicted: FloatArray) -> FloatArray:
@@ -238,10 +245,3 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != chosen.shape:
-        raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
-    return array[chosen]

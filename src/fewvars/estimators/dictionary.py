@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fewvars._persistent import Persistent
-from fewvars._validation import check_choice
-from fewvars.dictionary import fit_polynomial
+from fewvars._validation import check_choice, check_real
+from fewvars.dictionary import METHODS, fit_polynomial
 from fewvars.splits import BlockedSplit
 
 _CRITERIA = ("held_out", "bic")
@@ -108,8 +108,8 @@ class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, Ba
         inputs, outputs = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
         )
-        weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64)
-        check_choice("criterion", self.criterion, _CRITERIA)
+        weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
+        self._check_parameters()
         splits = self.cv if self.criterion == "held_out" else None
         if self.criterion == "held_out" and self.cv is None:
             # Blocks are cut from the rows that count; a given cv speaks of all rows.
@@ -137,6 +137,15 @@ class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, Ba
         self.strength_ = fit.strength
         self.equation_ = fit.polynomial.equation(getattr(self, "feature_names_in_", None))
         return self
+
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, _CRITERIA)
+        check_choice("method", self.method, METHODS)
+        threshold = self.method == "threshold"
+        if self.strength is not None and not (threshold and self.strength == np.inf):  # which leaves the constant
+            check_real("strength", self.strength, strict=not threshold)
+        if self.max_memory != np.inf:
+            check_real("max_memory", self.max_memory)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predicted outputs, (n,) or (n, n_outputs), at the rows of X (n, d)."""

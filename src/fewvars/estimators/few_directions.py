@@ -197,17 +197,22 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _search(self, data: Prepared, job: Job) -> Directions:
         search = self._rank_search(data, job)
         d = search.samples.X.shape[1]
+        if self.n_directions is not None and self.n_directions > d:
+            raise ValueError(
+                f"n_directions={self.n_directions}: of the columns of X only {d} are not constant; ask for at most "
+                "that many."
+            )
         self.path_, self.n_iter_ = DirectionsPath.empty(min(job.recipe.widths[0], d)), 0
         starts: dict[int, FloatArray] = {}
         likely = 0
         if d and not data.outputs.constant.all() and self.n_directions != 0:
             starts, likely = self._starts(data, search, job)
-        job.progress.stage("ranks")
+        job.progress.stage("choosing", "fit")
         return choose_directions(search, starts, likely, n_directions=self.n_directions)
 
     def _starts(self, data: Prepared, search: RankSearch, job: Job) -> tuple[dict[int, FloatArray], int]:
         """Run the first stage and the path on the training rows; return directions by rank, and the likely rank."""
-        job.progress.stage("path")
+        job.progress.stage("path", "strength")
         recipe, options = job.recipe, self._training()
         train = data.samples.columns(~data.inputs.constant).rows(data.held_out.splits[0][0])
         network = Network(train.X.shape[1], recipe.widths, train.Y.shape[1], recipe.activation)
@@ -236,15 +241,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         most = self.max_rank if self.n_directions is None else self.n_directions
         return refined_starts(search, network, thetas, train, most, n_updates=self.refit_updates, **options)
 
-    def _predicts_better(self, first: Prepared, second: Prepared, found: Directions, job: Job) -> bool:
-        if found.best.form is None:
-            return False
-
-        def error(data: Prepared) -> float:
-            search = self._rank_search(data, job).with_outputs(first.outputs.apply(data.y), first.held_out.first())
-            return search.error(search.refitted(found.best))
-
-        return error(first) < error(second)
+    def _refitted_errors(self, found: Directions, data: Prepared, job: Job) -> FloatArray:
+        return self._rank_search(data, job).refitted(found.best).errors
 
     def _store(self, data: Prepared, found: Directions, job: Job) -> None:
         search = self._rank_search(data, job)

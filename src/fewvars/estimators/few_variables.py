@@ -1,6 +1,7 @@
 """The few-variables estimator: which inputs an output depends on, and what the function is."""
 
 import warnings
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from .._validation import FloatArray, check_whole
 from ..network import Network
 from ..path import Path, dense_to_empty
 from ..penalties import InputGroups, group_labels
-from ..preparation import Prepared, predicts_better
+from ..preparation import Prepared
 from ..scaling import duplicated_columns
 from ..selection import Candidate, Refit, SupportSearch
 from ..solvers import Outcome, adam
@@ -194,31 +195,42 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         return super()._recipe()
 
     def _groups(self, data: Prepared) -> _Groups:
-        labels = group_labels(self.feature_groups, self.n_features_in_)
+        labels = group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
         n_groups = int(labels.max()) + 1
         always = np.zeros(n_groups, bool)
         always[labels[self._positions(self.always_keep)]] = True
-        idle = data.inputs.constant | duplicated_columns(data.samples.X)
+        idle = data.inputs.constant | duplicated_columns(data.inputs.apply(data.X))
         usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
         if self.n_variables is not None:
             check_whole("n_variables", self.n_variables, minimum=0)
-            if self.n_variables > n_groups:
-                raise ValueError(f"n_variables={self.n_variables}: there are only {n_groups} to choose from.")
+            fewest, most = int(always.sum()), int((usable | always).sum())
+            if self.n_variables > most:
+                raise ValueError(
+                    f"n_variables={self.n_variables}: there are only {most} to choose from that are not constant and "
+                    "do not repeat another; ask for at most that many."
+                )
+            if self.n_variables < fewest:
+                raise ValueError(
+                    f"n_variables={self.n_variables}: always_keep names {fewest}; ask for at least that many."
+                )
         return _Groups(labels, usable | always, always)
 
     def _positions(self, chosen: Any) -> np.ndarray:
         if chosen is None:
             return np.zeros(0, int)
-        names = list(getattr(self, "feature_names_in_", []))
+        d, names = self.n_features_in_, list(getattr(self, "feature_names_in_", []))
+        items = [chosen] if np.ndim(chosen) == 0 and not isinstance(chosen, Set) else list(chosen)
+        if len(items) == d and all(isinstance(item, bool | np.bool_) for item in items):
+            return np.flatnonzero(items)
         found = []
-        for item in [chosen] if isinstance(chosen, str) else chosen:
+        for item in items:
             if isinstance(item, str) and item in names:
                 found.append(names.index(item))
-            elif not isinstance(item, str) and 0 <= item < self.n_features_in_:
+            elif isinstance(item, int | np.integer) and not isinstance(item, bool) and 0 <= item < d:
                 found.append(int(item))
             else:
                 raise ValueError(
-                    f"always_keep={item!r}: give the name of a column of X or a number below {self.n_features_in_}."
+                    f"always_keep={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} truths."
                 )
         return np.array(found, int)
 
@@ -233,13 +245,14 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         if usable.any() and not data.outputs.constant.all():
             usable = self._screened(search, usable) | groups.always
             nested = self._path(data, groups.labels, usable, job)
-        job.progress.stage("refits")
+        job.progress.stage("choosing", "refit")
         return choose_support(
             search, nested, groups.always, usable, n_groups=self.n_variables, max_candidates=self.max_candidates
         )
 
-    def _predicts_better(self, first: Prepared, second: Prepared, found: Support, job: Job) -> bool:
-        return predicts_better(first, second, self.path_.labels, found.groups, job.recipe)
+    def _refitted_errors(self, found: Support, data: Prepared, job: Job) -> FloatArray:
+        search = SupportSearch(data.samples, self.path_.labels, data.held_out, job.recipe)
+        return search.refits([found.groups], n_starts=2)[0].errors
 
     def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
         """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
@@ -254,9 +267,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _path(self, data: Prepared, labels: np.ndarray, usable: np.ndarray, job: Job) -> list[np.ndarray]:
         """Run the first stage and the path on the training rows; return nested masks over all groups."""
-        job.progress.stage("path")
         recipe, options = job.recipe, self._training()
         columns = np.flatnonzero(usable[labels])
+        job.progress.stage("path, inputs left out", "input", total=columns.size)
         train = data.samples.rows(data.held_out.splits[0][0]).columns(columns)
         network = Network(columns.size, recipe.widths, train.Y.shape[1], recipe.activation)
         first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
@@ -267,7 +280,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
         def keep(path: Path) -> None:
             self.path_ = self._spread(path, labels, usable)  # so that Ctrl-C leaves what was found so far
-            job.progress.step()
+            job.progress.reach(columns.size - int((self.path_.norms[-1] > 0)[labels].sum()))
 
         path = dense_to_empty(
             network,
@@ -353,6 +366,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     def equation(self, names: Any = None) -> str | list[str]:
         """Return the polynomial as text in other names, one for each input of X; one text for each output."""
         check_is_fitted(self, "support_")
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(f"names has {len(names)} entries: give one for each of the {self.n_features_in_} inputs.")
         names = self.get_feature_names_out() if names is None else np.asarray(names, dtype=object)[self.support_]
         return self._equation(names)
 

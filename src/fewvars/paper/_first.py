@@ -47,10 +47,10 @@ class Standardised:
         counted = weights > 0
         X, Y, weights = X[counted], Y[counted], weights[counted]
         n = float(weights.sum())
-        if n <= 1.0:
+        if n < 2.0:
             raise ValueError(
                 f"sample_weight sums to {n:g}: a weight counts how often its row occurs, and a standard "
-                "deviation needs more than one row. Scale the weights, for instance to a mean of one."
+                "deviation needs at least two rows. Scale the weights, for instance to a mean of one."
             )
         x_scale, y_scale = _deviations(X, weights), _deviations(Y, weights)
         x_scale[x_scale == 0] = np.inf

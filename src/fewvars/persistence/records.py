@@ -110,7 +110,12 @@ RECORDS: dict[type, Description] = {
         }
     ),
     Polynomial: Description(
-        {"exponents": array("int", "terms", "variables", least=0), "coefficients": _coefficients}, _check_polynomial
+        {
+            "exponents": array("int", "terms", "variables", least=0),
+            "coefficients": _coefficients,
+            "digits": whole(least=1),
+        },
+        _check_polynomial,
     ),
     NetworkHead: Description(
         {

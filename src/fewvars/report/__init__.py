@@ -108,13 +108,11 @@ def report_html(
         seconds=seconds,
     )
     with drawing():
+        found = (sections.evidence, sections.function, sections.agreement, sections.caveats)
         parts = [
             sections.heading(facts),
             sections.key_figures(facts),
-            sections.evidence(facts),
-            sections.function(facts),
-            sections.agreement(facts),
-            sections.caveats(facts),
+            *(section(facts) for section in found if not facts.constant),
             reproduction(facts),
             footer(date),
         ]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import FloatArray
 from ..displays._names import names_of, plain
 from ..displays.curve import predictions
+from ..scaling import Scaling
 
 MOST_ROWS = 20_000  # to predict, and to smooth before that
 
@@ -29,6 +30,8 @@ class Facts:
         All that were given.
     names : d texts, all different
     targets : one text for each output
+    constant : bool
+        Whether all outputs were the same in all samples, so that there was nothing to explain.
     times, trajectory : (n,) or None
     title, command : str or None
     seconds : float or None
@@ -42,6 +45,7 @@ class Facts:
     n_samples: int
     names: list[str]
     targets: list[str]
+    constant: bool
     times: np.ndarray | None
     trajectory: np.ndarray | None
     title: str | None
@@ -130,12 +134,20 @@ def gather(
         n_samples=n,
         names=names,
         targets=_targets(target_name, y, predicted.shape[1]),
+        constant=_was_constant(model, y),
         times=times,
         trajectory=runs,
         title=None if title is None else plain(title),
         command=command,
         seconds=seconds,
     )
+
+
+def _was_constant(model: Any, y: Any) -> bool:
+    """Return whether y is constant and was so in the fit, which then has no path."""
+    if len(model.path_.strengths):
+        return False
+    return bool(Scaling.of(np.asarray(y, np.float64).reshape(len(y), -1)).constant.all())
 
 
 def _targets(given: str | Sequence[str] | None, y: Any, count: int) -> list[str]:

@@ -30,6 +30,8 @@ def heading(facts: Facts) -> Markup:
 
 def answer(facts: Facts) -> Markup:
     """Return the answer in one sentence."""
+    if facts.constant:
+        return _constant_answer(facts)
     d = len(facts.names)
     output = _names_in_words([name_of(target) for target in facts.targets], 4)
     verb = "depends" if len(facts.targets) == 1 else "depend"
@@ -47,6 +49,13 @@ def answer(facts: Facts) -> Markup:
     return join(output, f" {verb} on {facts.count} of {_many(d, 'variable')}: ", _names_in_words(chosen), ".")
 
 
+def _constant_answer(facts: Facts) -> Markup:
+    verb = "is" if len(facts.targets) == 1 else "are"
+    output = _names_in_words([name_of(target) for target in facts.targets], 4)
+    values = _names_in_words([number(value, 6) for value in facts.y[0]], 4)
+    return join(output, f" {verb} constant, ", values, f" in all {facts.n_samples} rows: there is nothing to explain.")
+
+
 def _many(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
@@ -62,20 +71,10 @@ def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
 def key_figures(facts: Facts) -> Markup:
     """Return the numbers to know first."""
     model = facts.model
-    shown = "" if len(facts.y) == facts.n_samples else f" On {_thousands(len(facts.y))} rows from the middle."
-    path = f"λ = {model.lambda_:.3g} of the path, {_thousands(model.n_iter_)} updates."
+    path = f"λ = {model.lambda_:.3g} of the path, {_thousands(model.n_iter_)} updates." if model.n_iter_ else ""
     seconds = facts.seconds
     rows: list[tuple[str, Any, str]] = [
-        (
-            "Held-out error",
-            number(model.held_out_error_, 3),
-            "of the variance of the output. It chose the model: not a test error.",
-        ),
-        (
-            "Error on the data shown",
-            number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
-            f"of the variance, noise of the output included. Not a test error either.{shown}",
-        ),
+        *([] if facts.constant else _errors(facts)),
         ("Samples", _thousands(facts.n_samples), _samples(facts)),
         ("Function", _HEADS.get(model.head_, model.head_), _terms(facts)),
         (
@@ -90,6 +89,22 @@ def key_figures(facts: Facts) -> Markup:
         for term, value, note in rows
     ]
     return tag("dl", *cells, class_="facts")
+
+
+def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
+    shown = "" if len(facts.y) == facts.n_samples else f" On {_thousands(len(facts.y))} rows from the middle."
+    return [
+        (
+            "Held-out error",
+            number(facts.model.held_out_error_, 3),
+            "of the variance of the output. It chose the model: not a test error.",
+        ),
+        (
+            "Error on the data shown",
+            number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
+            f"of the variance, noise of the output included. Not a test error either.{shown}",
+        ),
+    ]
 
 
 def _thousands(count: int) -> str:

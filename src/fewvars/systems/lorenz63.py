@@ -1,4 +1,4 @@
-"""Lorenz-63: three variables, two of the nine dependencies missing."""
+"""Lorenz-63: three variables, one of the nine dependencies missing."""
 
 import dataclasses
 from dataclasses import dataclass

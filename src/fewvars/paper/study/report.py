@@ -18,7 +18,7 @@ from fewvars.systems import Lorenz96
 
 _READING = (
     "Cells are means over replicates ± standard errors (none for a single fit, or if all are equal); seconds are "
-    "medians on the machines that ran the fits. The relative error is the paper's, not centred; the centred error is "
+    "medians of processor time. The relative error is the paper's, not centred; the centred error is "
     "the root of 1 - R^2. Both are on noiseless test samples."
 )
 
@@ -80,7 +80,7 @@ def write_report(folder: str | Path, *, experiments: Sequence[Experiment] = EXPE
 def _section(experiment: Experiment, rows: list[Row], store: Folder) -> tuple[Section, str]:
     """Return an experiment for the page, and as Markdown."""
     replicates = 1 + max((row.replicate for row in rows), default=0)
-    command = f"fewvars reproduce --only {experiment.name} --replicates {replicates}"
+    command = f"fewvars reproduce --only {experiment.name} --replicates {replicates}{_methods(experiment, rows)}"
     notes = [*experiment.notes, *_doubts(rows)]
     summaries = summarise(experiment, rows)
     cells = table(experiment, summaries)
@@ -89,6 +89,14 @@ def _section(experiment: Experiment, rows: list[Row], store: Folder) -> tuple[Se
     text = cells.markdown() if rows else "Nothing has been run yet."
     parts = (f"## {experiment.title}", f"`{command}`", text, "\n".join(f"- {note}" for note in notes))
     return section, "\n\n".join(part for part in parts if part)
+
+
+def _methods(experiment: Experiment, rows: list[Row]) -> str:
+    """Return the options that choose the methods that there are rows of; none if that is all of them."""
+    made = {row.method for row in rows}
+    families = dict.fromkeys(method.family for method in experiment.methods if method.available)
+    run = dict.fromkeys(method.family for method in experiment.methods if method.name in made)
+    return "" if run == families else "".join(f" --methods {family}" for family in run)
 
 
 def _pictures(experiment: Experiment, rows: list[Row], summaries: list[Summary], store: Folder) -> list[Picture]:

@@ -54,7 +54,7 @@ class Row:
     head : str
         What predicts, if the method can choose.
     seconds : float
-        Time of the fit.
+        Processor time of the fit.
     warnings : tuple of str
         What the fit warned of.
     trajectory : str
@@ -144,6 +144,11 @@ class Folder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is any file of rows."""
+        return any((self.path / "rows").glob("*.jsonl"))
+
     def all_rows(self) -> tuple[list[Row], int]:
         """Return all rows, oldest file first, and the number of lines that cannot be read."""
         rows, unreadable = [], 0
@@ -192,7 +197,7 @@ class Folder:
     def fresh(self) -> "Folder":
         """Return this folder if it holds no rows, else the first of `name-2`, `name-3`, ... that holds none."""
         candidate, number = self, 1
-        while any((candidate.path / "rows").glob("*.jsonl")):
+        while candidate.has_rows:
             number += 1
             candidate = Folder(self.path.with_name(f"{self.path.name}-{number}"))
         return candidate

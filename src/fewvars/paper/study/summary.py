@@ -45,7 +45,7 @@ class Summary:
     means : dict of Mean
         By metric; without those that do not apply.
     seconds : float
-        Median time of a fit: the first fit of a process also loads the compiled code.
+        Median processor time of a fit: the first fit of a process also loads the compiled code.
     """
 
     setting: Setting
