@@ -566,7 +566,7 @@ class TestEstimator:
     @pytest.mark.parametrize("criterion", ["held_out", "bic"])
     def test_negative_weights_are_refused(self, criterion):
         X, y = example()
-        with pytest.raises(ValueError, match="[Nn]egative"):
+        with pytest.raises(ValueError, match=r"[Nn]egative"):
             SparseDictionaryRegressor(criterion=criterion).fit(X, y, sample_weight=np.r_[-1.0, np.ones(299)])
 
     def test_grid_search_finds_the_degree(self):

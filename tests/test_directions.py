@@ -7,9 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
+from fewvars.comparison import Comparison, _prepared
 from fewvars.directions import RankSearch, choose_directions, low_rank
 from fewvars.held_out import HeldOut
 from fewvars.network import Network, Samples
@@ -210,7 +212,7 @@ class TestEstimator:
         assert fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, X.sum(axis=1)).n_directions_ == 1
 
     def test_rows_in_no_order_of_time_are_not_smoothed(self):
-        X, y, A = problem(two, 2)
+        X, y, _ = problem(two, 2)
         model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y, t=np.arange(800))
         assert not model.smoothed_
         assert model.n_directions_ == 2
@@ -332,3 +334,37 @@ class TestCompare:
         with pytest.warns(UserWarning, match="predict returns the mean"):
             found = fv.compare(X, rng.standard_normal(300), **QUICK)
         assert found.recommendation == "mean"
+
+    def test_all_inputs_are_not_few(self):
+        X = np.random.default_rng(0).standard_normal((300, 4))
+        splits = (pair for pair in KFold(4).split(X))
+        found = fv.compare(X, np.tanh(X.sum(axis=1)), cv=splits, **QUICK)
+        assert found.variables.support_.all()
+        assert found.forms == ("mean", "variables", "directions", "network")
+        assert found.recommendation == "directions"
+        assert "Not to choose from: the variables, which are as many as the inputs." in str(found)
+        assert str(found).endswith("Take the directions: y is a function of few directions.")
+
+    def test_the_table_says_what_decides(self):
+        model = fv.FewVariablesRegressor()
+        model.support_, model.n_features_in_ = np.array([True, False]), 2
+        other = fv.FewDirectionsRegressor()
+        other.n_directions_ = 1
+        pair = np.array([0.1, 0.2])
+        text = str(Comparison(("mean", "variables"), np.array([0, 1]), *[pair] * 4, "variables", model, other))
+        assert "mean held-out error" in text
+        assert "mean log ratio to the best" in text
+        assert "The log ratios decide" in text
+        assert "Not to choose from" not in text
+
+    def test_only_parameters_of_both(self):
+        with pytest.raises(ValueError, match=r"max_candidates=4: compare takes parameters that both .* n_blocks"):
+            fv.compare(np.zeros((20, 2)), np.zeros(20), max_candidates=4)
+
+    def test_the_splits_are_those_of_the_estimators(self):
+        X, y, _ = problem(two, 2, n=40)
+        model = fv.FewVariablesRegressor(shuffle=True, random_state=3)
+        model.smoothed_ = False
+        (_, held), *_ = _prepared(model, X, y, None, None, None).held_out.splits
+        wanted = KFold(4, shuffle=True, random_state=model._recipe().seed).split(X)
+        assert_array_equal(held, next(wanted)[1])

@@ -21,8 +21,8 @@ _SENTENCES = {
     "mean": "nothing in X explains y better than its mean does",
     "variables": "y is a function of few variables",
     "directions": "y is a function of few directions",
+    "network": "y needs all inputs: neither few variables nor few directions explain it as well",
 }
-_NOT_FEW = "y needs all inputs, as neither few variables nor few directions explain it as well"
 _RULE = (
     "The log ratios decide: all blocks count alike in them, while the hardest rule the mean error. The first form\n"
     "within one standard error of the best is taken; the mean stands unless the best is better by two."
@@ -36,18 +36,18 @@ class Comparison:
     Attributes
     ----------
     forms : tuple of str
-        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated. Variables or
-        directions as many as the inputs leave nothing out, and come after those that are few.
+        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated.
     numbers : (forms,)
         How many numbers say what y depends on: none, the variables, the loadings of the directions, or the weights
         of the first layer of the network.
     errors, errors_se : (forms,)
         Held-out mean squared error over the variance of y as measured, and its standard error over the blocks.
     log_ratios, log_ratios_se : (forms,)
-        Mean logarithm of the error over that of the best form, block by block, and its standard error: a form is
-        as good as the best if it is within one standard error of zero.
+        Mean logarithm of the error over that of the best form to choose from, block by block, and its standard
+        error: a form is as good as the best if it is within one standard error of zero.
     recommendation : str
-        The simplest form that is not worse than the best.
+        The simplest form that is not worse than the best. Variables or directions as many as the inputs are not few,
+        and are not chosen.
     variables : FewVariablesRegressor
     directions : FewDirectionsRegressor
         The fitted models.
@@ -69,9 +69,12 @@ class Comparison:
             error = f"{self.errors[i]:.4g} ± {self.errors_se[i]:.2g}"
             ratio = f"{self.log_ratios[i]:.3f} ± {self.log_ratios_se[i]:.3f}"
             lines.append(f"{form:<12}{self.numbers[i]:>8}  {error:<22}{ratio}")
-        few = self.recommendation not in _of_all_inputs(self.variables, self.directions)
-        reason = _SENTENCES[self.recommendation] if few else _NOT_FEW
-        return "\n".join([*lines, _RULE, f"Take the {self.recommendation}: {reason}."])
+        lines.append(_RULE)
+        lines += [
+            f"Not to choose from: the {form}, which are as many as the inputs."
+            for form in _not_few(self.variables, self.directions)
+        ]
+        return "\n".join([*lines, f"Take the {self.recommendation}: {_SENTENCES[self.recommendation]}."])
 
 
 def compare(
@@ -133,12 +136,11 @@ def compare(
         "directions": directions.directions_.size,
         "network": data.X.shape[1] * variables.hidden_layers[0],
     }
-    many = _of_all_inputs(variables, directions)
-    forms, held_out = tuple(sorted(pieces, key=lambda form: form in many)), data.held_out
-    errors = [pieces[form] for form in forms]
-    best = min(errors, key=held_out.typical)
-    measured = [held_out.measured(error) for error in errors]
-    ratios = [held_out.log_ratio(error, best) for error in errors]
+    forms, held_out = tuple(pieces), data.held_out
+    choice = [form for form in forms if form not in _not_few(variables, directions)]
+    best = min((pieces[form] for form in choice), key=held_out.typical)
+    measured = [held_out.measured(errors) for errors in pieces.values()]
+    ratios = [held_out.log_ratio(errors, best) for errors in pieces.values()]
     return Comparison(
         forms=forms,
         numbers=np.array([counts[form] for form in forms]),
@@ -146,7 +148,7 @@ def compare(
         errors_se=np.array([se for _, se in measured]),
         log_ratios=np.array([mean for mean, _ in ratios]),
         log_ratios_se=np.array([se for _, se in ratios]),
-        recommendation=forms[held_out.smallest_not_worse(errors)],
+        recommendation=choice[held_out.smallest_not_worse([pieces[form] for form in choice])],
         variables=variables,
         directions=directions,
     )
@@ -162,10 +164,10 @@ def _check_shared(parameters: dict[str, Any]) -> None:
             )
 
 
-def _of_all_inputs(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> set[str]:
-    """Return the forms that are not few: they leave no input out, and no combination of inputs."""
-    whole = {"variables": variables.support_.all(), "directions": directions.n_directions_ == variables.n_features_in_}
-    return {"network", *(form for form, everything in whole.items() if everything)}
+def _not_few(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> list[str]:
+    """Return which of the two are as many as the inputs: what they find is just a function of all of these."""
+    counts = {"variables": int(variables.support_.sum()), "directions": directions.n_directions_}
+    return [form for form, count in counts.items() if count == variables.n_features_in_]
 
 
 def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, t: Any, trajectory: Any) -> Prepared:
