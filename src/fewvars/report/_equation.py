@@ -18,7 +18,7 @@ def equations(polynomial: Polynomial, names: Sequence[Markup], targets: Sequence
     found = []
     for target, coefficients in zip(targets, table.T, strict=True):
         terms = [
-            tag("span", _sign(c, first), number(abs(c)), _monomial(powers, names), class_="term")
+            tag("span", _sign(c, first), number(abs(c), polynomial.digits), _monomial(powers, names), class_="term")
             for first, (c, powers) in _numbered(coefficients, exponents)
         ]
         left = join(tag("var", tag("bdi", short(target, 40))), " = ")

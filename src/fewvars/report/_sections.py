@@ -243,7 +243,7 @@ def _equation(facts: Facts) -> list[Markup]:
         texts = [facts.names[j] for j in np.flatnonzero(facts.model.support_)]
         names = [tag("var", name_of(text, 32)) for text in texts]
     shown = equations(head.polynomial, names, facts.targets)
-    plain_text = head.polynomial.equation(texts, digits=6)
+    plain_text = head.polynomial.equation(texts, digits=max(6, head.polynomial.digits))
     lines = [plain_text] if isinstance(plain_text, str) else plain_text
     copy = tag("details", tag("summary", "As plain text"), tag("pre", tag("code", "\n".join(lines))))
     n_terms = len(head.polynomial.exponents)
