@@ -98,6 +98,16 @@ def test_pipes_are_written_to_not_replaced(tmp_path):
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
+def test_pipes_without_a_name(tmp_path):
+    reader, writer = os.pipe()
+    try:
+        write_atomically(f"/dev/fd/{writer}", b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
 def test_folders_are_named_in_errors(tmp_path):
     with pytest.raises(IsADirectoryError, match="name of a file"):
         write_atomically(tmp_path, b"")

@@ -183,6 +183,20 @@ def test_nothing_found_is_an_answer(tmp_path):
     assert json.loads(done.stdout, parse_constant=no_constant)["variables"] == []
 
 
+def test_constant_targets_are_called_constant(tmp_path):
+    table = columns() | {"z": [3] * 300}
+    path = write_csv(tmp_path / "d.csv", table)
+    done = run("fit", path, "--target", "z", "--drop", "y", "--save", tmp_path / "m", *FAST)
+    assert done.stdout == f"z is constant, 3 in all 300 rows: there is nothing to explain.\nModel: {tmp_path / 'm'}\n"
+    assert run("predict", tmp_path / "m", "-", stdin="a\n1\n").stdout == "prediction\n3.0\n"  # it needs no column
+    done = run("fit", path, "--target", "y,z", "--json", *FAST)
+    answer = json.loads(done.stdout)
+    assert answer["constant"] == [{"name": "z", "value": 3}]
+    lines = sentences(answer)
+    assert lines[0].startswith("z is constant")
+    assert lines[1].startswith("y depends on ")
+
+
 def test_missing_rows_are_counted(tmp_path):
     table = columns()
     for name, row in {"x0": 4, "x3": 4, "y": 9}.items():
@@ -259,7 +273,7 @@ def test_demo(tmp_path, monkeypatch):
 # Predictions and export
 
 
-@pytest.mark.parametrize("suffix", [None, ".csv", ".parquet", ".npz"])
+@pytest.mark.parametrize("suffix", [None, ".CSV", ".parquet", ".npz"])
 def test_predict(folder, tmp_path, suffix):
     model = load(folder / "model")
     table = columns(n=20, seed=105)
@@ -269,7 +283,7 @@ def test_predict(folder, tmp_path, suffix):
     out = [] if suffix is None else ["--out", tmp_path / f"p{suffix}"]
     done = run("predict", folder / "model", path, *out)
     assert done.exit_code == 0, done.stderr
-    assert done.stderr == "Ignored columns that the model does not use: 'y'.\n"
+    assert done.stderr == "Ignored columns that the model does not know: 'y'.\n"
     predicted = read_table(done.stdout.encode() if suffix is None else tmp_path / f"p{suffix}")
     assert predicted.names == ["prediction"]
     with warnings.catch_warnings():
@@ -277,16 +291,27 @@ def test_predict(folder, tmp_path, suffix):
         np.testing.assert_array_equal(predicted.columns["prediction"], model.predict(X))
 
 
+def test_predict_needs_only_what_was_selected(folder, tmp_path):
+    table = columns(n=20)
+    whole = run("predict", folder / "model", write_csv(tmp_path / "whole.csv", table), "--quiet").stdout
+    del table["x0"], table["y"]
+    table |= {"x3": [""] * 20, "x5": ["north"] * 20}
+    done = run("predict", folder / "model", write_csv(tmp_path / "few.csv", table))
+    assert (done.stdout, done.stderr) == (whole, "")
+    done = run("predict", folder / "model", tmp_path / "few.csv", "--time", "x1", "--smooth")
+    refused(done, "lacks 1 of the 6 columns that are needed: 'x0'.")
+
+
 def test_predict_refuses(folder, tmp_path):
     table = columns(n=20)
     few = write_csv(tmp_path / "few.csv", {name: table[name] for name in ("x0", "x1", "x2", "x3")})
-    refused(run("predict", folder / "model", few), "lacks 2 of the model's 6 columns: 'x4', 'x5'.")
-    gap = table["x0"].copy()
+    refused(run("predict", folder / "model", few), "lacks 1 of the 3 columns that are needed: 'x4'.")
+    gap = table["x1"].copy()
     gap[3] = np.nan
-    done = run("predict", folder / "model", write_csv(tmp_path / "gap.csv", table | {"x0": gap}), "--quiet")
-    refused(done, "Column 'x0' has 1 missing value, the first in row 4: fill it")
-    text = write_csv(tmp_path / "text.csv", table | {"x0": ["a"] * 20})
-    refused(run("predict", folder / "model", text, "--quiet"), "'x0' is not numeric")
+    done = run("predict", folder / "model", write_csv(tmp_path / "gap.csv", table | {"x1": gap}), "--quiet")
+    refused(done, "Column 'x1' has 1 missing value, the first in row 4: fill it")
+    text = write_csv(tmp_path / "text.csv", table | {"x1": ["a"] * 20})
+    refused(run("predict", folder / "model", text, "--quiet"), "'x1' is not numeric")
     data = folder / "data.csv"
     refused(run("predict", folder / "model", data, "--smooth"), "--time")
     refused(run("predict", folder / "model", data, "--time", "q", "--quiet"), "--time 'q'")
@@ -326,12 +351,20 @@ DATA_ERRORS = {
     "nothing left": ("a,y\n1,2\n", ["--drop", "a"], "No column is left"),
     "only gaps": ("a,b,y\n,2,3\n1,,3\n", ["--drop-missing"], "leaves no rows"),
     "target among inputs": ("a,y\n1,2\n", ["--inputs", "a,y"], "--inputs 'y'"),
+    "input dropped": ("a,b,y\n1,2,3\n", ["--inputs", "a,b", "--drop", "b"], "--inputs and --drop both name 'b'"),
+    "comment": ("# by hand\na,y\n1,2\n", [], "looks like a comment"),
     "target dropped": ("a,y\n1,2\n", ["--drop", "y"], "--drop 'y'"),
     "empty": ("", [], "stdin: The file is empty."),
     "unknown setting": ("a,y\n" + "1,2\n" * 9, ["--set", "patience=3"], "has no such parameter"),
     "bad setting": ("a,y\n" + "1,2\n" * 9, ["--set", "batch_size=x"], "batch_size='x'"),
     "setting without a value": ("a,y\n", ["--set", "patience"], "NAME=VALUE"),
     "keep no input": ("a,y\n1,2\n", ["--keep", "y"], "--keep 'y'"),
+    "setting with an option": ("a,y\n", ["--set", "random_state=5"], "use --seed"),
+    "progress as a setting": ("a,y\n", ["--set", "verbose=1"], "use --quiet"),
+    "no jobs": ("a,y\n", ["--jobs", "0"], "-1 for all cores"),
+    "no variables": ("a,y\n", ["--n-variables", "0"], "x>=1"),
+    "no directions": ("a,y\n", ["--directions", "--n-directions", "0"], "x>=1"),
+    "smoothing without time": ("a,y\n", ["--smoothing", "on"], "--smoothing on needs --time COLUMN."),
     "long delimiter": ("a,y\n1,2\n", ["--delimiter", "::"], "single character"),
 }  # fmt: skip
 
@@ -352,6 +385,7 @@ def test_data_errors(case):
         (["fit", "-"], "--target"),
         (["fit", "-", "--target", "y", "--head", "forest"], "forest"),
         (["fit", "-", "--target", "y", "--seed", "-1"], "-1"),
+        (["demo", "--seed", "-1"], "-1"),
         (["export", "missing", "--onnx", "x"], "missing"),
         (["completion", "tcsh"], "tcsh"),
     ],
@@ -465,6 +499,22 @@ class TestProcesses:
         assert done.exit_code == 2
         assert r"--target 'gr\xf6\xdfer': no such column; did you mean 'gr\xf6\xdfe'?" in done.stderr
 
+    def test_names_in_other_locales(self, tmp_path):
+        path = write_csv(tmp_path / "d.csv", {"größe": [1], "y": [2]})
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        done = shell("fit", path, "--target", "y", "--drop", "größe", env=environment)
+        assert done.stderr == b"Error: No column is left as an input.\n"
+
+    def test_files_to_stdout(self, folder):
+        common = ["fit", folder / "data.csv", "--target", "y", "--report", "/dev/stdout", *FAST]
+        done = shell(*common, "--json")
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"--report /dev/stdout is stdout, which --json needs" in done.stderr
+        done = shell(*common)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.startswith(b"<!DOCTYPE html>")
+        assert done.stdout.endswith(b"Report: /dev/stdout\n")
+
     def test_closed_pipe_and_closed_stdout(self, folder):
         reader, writer = os.pipe()
         os.close(reader)
@@ -476,14 +526,20 @@ class TestProcesses:
         assert subprocess.run(command, shell=True, check=False).returncode == 0
 
     def test_interrupted_fit(self, folder):
+        import termios
+
         command = [sys.executable, "-m", "fewvars", "fit", str(folder / "data.csv"), "--target", "y", "--jobs", "2"]
-        command += ["--set", "verbose=1"]  # progress even without a terminal, to know when to interrupt
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        screen, terminal = os.openpty()  # progress appears on a terminal only, and tells when to interrupt
+        termios.tcsetwinsize(terminal, (24, 80))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal)
+        os.close(terminal)
         said = b""
         while b"path" not in said:
-            said += os.read(process.stderr.fileno(), 1000)
+            said += os.read(screen, 1000)
         process.send_signal(signal.SIGINT)
-        answer, said = process.communicate()
+        answer, _ = process.communicate()
+        said += os.read(screen, 10000)
+        os.close(screen)
         assert process.returncode == 130
         assert answer == b""
         assert said.splitlines()[-1] == b"Interrupted."

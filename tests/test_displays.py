@@ -191,6 +191,7 @@ class TestSizes:
         assert display.chosen == 3
         assert "chosen: 3" in drawn(display)
         assert display.ax_.get_yscale() == "log"
+        assert display.ax_.get_ylabel().endswith("variance of the output")
 
     def test_bic_has_its_own_axis(self):
         display = SupportSizeDisplay([0, 1, 2], [1.0, 0.1, 0.2], [0.1] * 3, bic=[9.0, 4.0, 5.0], chosen=1).plot()
@@ -228,6 +229,7 @@ class TestBars:
         order = np.flatnonzero(model.support_)[np.argsort(-model.feature_importances_[model.support_])]
         half = [(s[1, 0] - s[0, 0]) / 2 for s in segments]
         assert_allclose(half, model.feature_importances_se_[order])
+        assert "variance of the output" in display.ax_.get_xlabel()
 
     def test_many(self):
         display = ImportanceDisplay(np.arange(1, 201), names=[f"name {j}" for j in range(200)]).plot(max_shown=15)

@@ -152,14 +152,19 @@ class TestContent:
         assert "None of 6 variables predicts y better than its mean does." in text
         assert "mean of the output" in text
 
-    def test_constant_output_has_no_path(self):
+    @pytest.mark.parametrize("estimator", [FewVariablesRegressor, FewDirectionsRegressor])
+    def test_constant_output_leaves_nothing_to_explain(self, estimator):
         X, _ = samples(60)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = FewVariablesRegressor(**QUICK).fit(X, np.ones(60))
-        html = report_html(model, X, np.ones(60))
-        assert "path-data" not in [attributes.get("id") for _, attributes in Elements(html).elements]
-        assert "random_state was not set" in text_of(html)
+            model = estimator().fit(X, np.full(60, 3.0))
+        html = report_html(model, X, np.full(60, 3.0))
+        assert not {"path-data", "network"} & {attributes.get("id") for _, attributes in Elements(html).elements}
+        text = text_of(html)
+        assert "y is constant, 3 in all 60 rows: there is nothing to explain." in text
+        assert "Held-out error" not in text
+        assert "0 updates" not in text
+        assert "random_state was not set" in text
 
     def test_outputs_and_runs(self):
         X, y = samples(240)

@@ -281,4 +281,10 @@ def test_naming_hints():
     assert "--delimiter ';'" in naming_hint(["a;b"])
     assert "--delimiter tab" in naming_hint(["a\tb"])
     assert "first row" in naming_hint(["0.5", "2"])
+    assert "looks like a comment" in naming_hint(["# made by a; b"])
+    assert "only names the separator" in naming_hint(["sep=;"])
+    with pytest.raises(ValueError, match=r"no name.* only names the separator: remove it"):
+        read_table(b"sep=,\na,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"2 fields and the header 1.* looks like a comment: if it is, remove it"):
+        read_table(b"# made by hand\na,b\n1,2\n")
     assert naming_hint(["a", "b;c"]) == naming_hint(["0", "1"]) == ""

@@ -114,7 +114,7 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
         raise ValueError(f"{lacks} {columns.naming(table)}".strip())
     extra = [name for name in table.names if name not in {*known, *others}]
     if extra and not quiet:
-        note(f"Ignored columns that the model does not use: {columns.some_of(extra)}.")
+        note(f"Ignored columns that the model does not know: {columns.some_of(extra)}.")
     return wanted
 
 

@@ -70,7 +70,7 @@ class ImportanceDisplay:
             elinewidth=1.1,
             capsize=3,
         )
-        ax.set_xlabel("rise of held-out error when left out\n(share of the variance of the output, ± standard error)")
+        ax.set_xlabel("rise of held-out error when left out\n(share of the variance of the output, ± s.e.)")
         _finish_rows(ax, [self.names[j] for j in order], int(self.shown.sum()), "no variable selected")
         self.ax_, self.figure_ = ax, ax.figure
         return self
