@@ -252,7 +252,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _refitted_errors(self, found: Support, data: Prepared, job: Job) -> FloatArray:
         search = SupportSearch(data.samples, self.path_.labels, data.held_out, job.recipe)
-        return search.refits([found.groups], n_starts=2)[0].errors
+        return search.refits([found.groups])[0].errors
 
     def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
         """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
