@@ -109,7 +109,8 @@ class Polynomial:
     def with_digits_for(self, X: ArrayLike, share: float = 1e-3) -> "Polynomial":
         """Return the polynomial with the digits, at least four, that change its values at X by a small share.
 
-        The share is of their standard deviation. Where large terms cancel (temperatures in kelvin), four are too few.
+        The change is a root mean square, and the share is of their standard deviation. Where large terms cancel
+        (temperatures in kelvin), four are too few.
         """
         values = self.predict(X)
         spread, size = values.std(axis=0), np.abs(values).max(axis=0, initial=0.0)
@@ -117,7 +118,7 @@ class Polynomial:
         for digits in range(4, 17):
             rounded = np.vectorize(lambda c, d=digits: float(f"{c:.{d}g}"), otypes=[float])(self.coefficients)
             change = Polynomial(self.exponents, rounded - self.coefficients).predict(X)
-            if (np.abs(change).max(axis=0, initial=0.0) <= allowed).all():
+            if (np.sqrt((change**2).mean(axis=0)) <= allowed).all():
                 return replace(self, digits=digits)
         return replace(self, digits=17)
 
