@@ -126,18 +126,18 @@ class TestSupport:
         return [mask(*order[:k]) for k in range(7)]
 
     def test_choice_is_mended_and_weighed(self):
-        support = choose_support(make_search(), self.nested(), mask(), np.ones(6, bool))
+        support = choose_support(make_search(), self.nested(), mask(), np.ones(6, bool), max_candidates=16)
         assert_array_equal(support.groups, mask(1, 3, 4))
         assert (support.importances[[1, 3, 4]] > 0).all()
         assert not support.importances[[0, 2, 5]].any()
         assert support.sizes.tolist() == list(range(7))
 
     def test_unusable_groups_are_not_added(self):
-        support = choose_support(make_search(), [mask(), mask(1), mask(1, 3)], mask(), ~mask(4))
+        support = choose_support(make_search(), [mask(), mask(1), mask(1, 3)], mask(), ~mask(4), max_candidates=16)
         assert_array_equal(support.groups, mask(1, 3))
 
     def test_asked_for_number_is_exchanged_not_changed(self):
-        support = choose_support(make_search(), [mask(0, 1)], mask(), np.ones(6, bool), n_groups=2)
+        support = choose_support(make_search(), [mask(0, 1)], mask(), np.ones(6, bool), n_groups=2, max_candidates=16)
         assert_array_equal(support.groups, mask(1, 3))
 
     @pytest.mark.parametrize("n_groups", [1, 5, 40, 1000])

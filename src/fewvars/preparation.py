@@ -106,7 +106,7 @@ class Prepared:
         """Return the same rows with the weights of a block bootstrap: each block counts 0, 1, 2, ... times."""
         n = len(self.X)
         blocks = np.arange(n) * min(n_blocks, n) // n
-        splits: list[tuple[np.ndarray, np.ndarray]] = []
+        splits: Splits = []
         while not splits:  # those that keep rows on both sides
             counts = np.bincount(rng.integers(blocks[-1] + 1, size=blocks[-1] + 1), minlength=blocks[-1] + 1)
             weight = self.sample_weight * counts[blocks]
@@ -193,10 +193,11 @@ def smoothing_helps(
     smoothed, measured = judged(smoothed), judged(measured)
     live = ~measured.inputs.constant
     search = SupportSearch(measured.samples, np.arange(live.size), held_out, refit)
-    mean, everything = (candidate.errors for candidate in search.refits([np.zeros_like(live), live]))
     errors = found(smoothed)
-    rivals = min(map(held_out.typical, (found(measured), everything)))
-    return held_out.better(errors, mean) and held_out.typical(errors) < rivals
+    if not held_out.better(errors, search.refits([np.zeros_like(live)])[0].errors):
+        return False
+    rivals = found(measured), search.refits([live])[0].errors
+    return held_out.typical(errors) < min(map(held_out.typical, rivals))
 
 
 def _splits(

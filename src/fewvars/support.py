@@ -58,7 +58,7 @@ def choose_support(
     usable: np.ndarray,
     *,
     n_groups: int | None = None,
-    max_candidates: int = 16,
+    max_candidates: int,
 ) -> Support:
     """Choose among nested supports by the paired rule, add back what the path lost, drop what is idle.
 
@@ -72,6 +72,8 @@ def choose_support(
         Groups that may be added back.
     n_groups : int, optional
         The number of groups asked for; the choice is then mended by exchanges only.
+    max_candidates : int
+        About how many sizes to try.
     """
     by_size = {int((m | always).sum()): m | always for m in nested}
     sizes = np.array(sorted(by_size))
