@@ -1,5 +1,7 @@
 """Held-out comparison, the rule of the smallest support, refits, and mending."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,15 +9,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fewvars.held_out import HeldOut
 from fewvars.network import Samples
 from fewvars.scaling import Scaling, duplicated_columns
-from fewvars.selection import Refit, SupportSearch
+from fewvars.selection import Candidate, Refit, SupportSearch
 from fewvars.splits import BlockedSplit
 from fewvars.support import candidate_sizes, choose_support
 
 RECIPE = Refit(widths=(12, 12), n_updates=600)
 
 
-def held_out(n, n_blocks=6, weight=None):
-    splits = list(BlockedSplit(4, n_blocks=n_blocks).split(np.zeros((n, 1))))[:-3:-1]
+def held_out(n, n_blocks=6, weight=None, n_splits=2):
+    splits = list(BlockedSplit(4, n_blocks=n_blocks).split(np.zeros((n, 1))))[::-1][:n_splits]
     return HeldOut.of(splits, np.ones(n) if weight is None else weight)
 
 
@@ -118,6 +120,40 @@ class TestRefits:
         assert grown.mask[[1, 3, 4]].all()
         assert_array_equal(search.prune(grown, mask())[0].mask, mask(1, 3, 4))
         assert_array_equal(search.prune(grown, mask(0))[0].mask, mask(0, 1, 3, 4))
+
+
+class TestDoubt:
+    """A group whose absence is worse by one to two standard errors is decided on more rows."""
+
+    def left_out(self, search, *standard_errors):
+        wobble = np.tile([-1.0, 1.0], search.held_out.weights.size // 2)
+        wobble *= 0.01 / search.held_out.measured(wobble)[1]
+        errors = [np.exp(0.01 * z + wobble) for z in standard_errors]
+        same = Candidate(mask(1, 3), (), np.ones(wobble.size))
+        return same, {g: Candidate(mask(g), (), e) for g, e in zip((1, 3), errors, strict=True)}
+
+    @pytest.mark.parametrize(
+        ("standard_errors", "doubt"), [((4.0, 2.5), False), ((4.0, 1.5), True), ((1.2, 4.0), True)]
+    )
+    def test_only_between_one_and_two_standard_errors(self, standard_errors, doubt):
+        search = replace(make_search(), reserve=held_out(480, n_splits=4))
+        found = self.left_out(search, *standard_errors)
+        assert search.in_doubt(found, mask()) == doubt
+        assert not search.in_doubt(found, mask(1, 3))  # what is always kept is not in question
+        assert not replace(search, reserve=search.held_out).in_doubt(found, mask())  # there are no more rows
+
+    def test_weak_variable_is_kept_on_the_evidence_of_all_rows(self):
+        rng = np.random.default_rng(8)
+        X = rng.standard_normal((480, 6))
+        y = X[:, 1] * X[:, 3] + 0.3 * X[:, 4] + 0.9 * rng.standard_normal(480)
+        samples = Samples.of(X, (y - y.mean()) / y.std(), dtype=np.float32)
+        search = SupportSearch(samples, np.arange(6), held_out(480), RECIPE)
+        nested = [mask(), mask(1), mask(1, 3), mask(1, 3, 4), np.ones(6, bool)]
+        some = choose_support(search, nested, mask(), np.ones(6, bool), max_candidates=16)
+        search = replace(search, reserve=held_out(480, n_splits=4))
+        every = choose_support(search, nested, mask(), np.ones(6, bool), max_candidates=16)
+        assert_array_equal(every.groups, mask(1, 3, 4))
+        assert (every.importances_se[every.groups] < 0.8 * some.importances_se[every.groups]).all()
 
 
 class TestSupport:

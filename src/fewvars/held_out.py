@@ -109,6 +109,11 @@ class HeldOut:
         mean, spread = self.log_ratio(errors, reference)
         return mean < -EVIDENCE * spread
 
+    def worse(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors are above the reference beyond doubt."""
+        mean, spread = self.log_ratio(errors, reference)
+        return mean > EVIDENCE * spread
+
     def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
         """Return the first of models, ordered by size, that is not worse than the best of them.
 

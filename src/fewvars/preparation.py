@@ -84,6 +84,8 @@ class Prepared:
     y : (n, k) outputs in their own units, never smoothed
     sample_weight : (n,)
     held_out : HeldOut
+    reserve : HeldOut
+        The same rows and more, for what stays in doubt.
     inputs, outputs : Scaling
     samples : Samples
         Standardised, float32, for the search: outputs smoothed where inputs are, total variance one.
@@ -96,6 +98,7 @@ class Prepared:
     y: FloatArray
     sample_weight: FloatArray
     held_out: HeldOut
+    reserve: HeldOut
     inputs: Scaling
     outputs: Scaling
     samples: Samples
@@ -106,14 +109,23 @@ class Prepared:
         """Return the same rows with the weights of a block bootstrap: each block counts 0, 1, 2, ... times."""
         n = len(self.X)
         blocks = np.arange(n) * min(n_blocks, n) // n
+
+        def drawn(held_out: HeldOut) -> Splits:
+            pairs = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in held_out.splits)
+            return [(a, b) for a, b in pairs if len(a) and len(b)]
+
         splits: Splits = []
         while not splits:  # those that keep rows on both sides
             counts = np.bincount(rng.integers(blocks[-1] + 1, size=blocks[-1] + 1), minlength=blocks[-1] + 1)
             weight = self.sample_weight * counts[blocks]
-            drawn = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in self.held_out.splits)
-            splits = [(a, b) for a, b in drawn if len(a) and len(b)]
-        samples = replace(self.samples, weights=(self.samples.weights * counts[blocks]).astype(np.float32))
-        return replace(self, sample_weight=weight, samples=samples, held_out=HeldOut.of(splits, weight))
+            splits = drawn(self.held_out)
+        return replace(
+            self,
+            sample_weight=weight,
+            samples=replace(self.samples, weights=(self.samples.weights * counts[blocks]).astype(np.float32)),
+            held_out=HeldOut.of(splits, weight),
+            reserve=HeldOut.of(drawn(self.reserve), weight),
+        )
 
 
 def smooth_inputs(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, int]:
@@ -137,9 +149,10 @@ def prepare(
 
     Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
 
-    Without splits in the data there are `n_splits`, at most four: the first holds out the last quarter, the second
-    the third quarter, ..., of each of `n_blocks` blocks of consecutive rows, with gaps as wide as the smoother's
-    bandwidth (but a sixteenth of the rows at most, or nothing would be left); with `shuffle`, random quarters.
+    Without splits in the data there are four, of which `n_splits` are used and the others kept in reserve: the first
+    holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of consecutive rows,
+    with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or nothing would be left); with
+    `shuffle`, random quarters.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
     check_whole("n_blocks", n_blocks)
@@ -153,13 +166,16 @@ def prepare(
     gap = max(gap, y_gap)
 
     def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool, gap: int) -> Prepared:
-        splits = data.splits or _splits(X, y, trajectory, n_blocks, n_splits, gap, shuffle, seed)
-        held_out = HeldOut.of(splits, data.sample_weight, trajectory)
+        splits = data.splits or _splits(X, y, trajectory, n_blocks, gap, shuffle, seed)
+        reserve = HeldOut.of(splits, data.sample_weight, trajectory)
+        held_out = reserve
+        if data.splits is None:
+            held_out = HeldOut.of(splits[:n_splits], data.sample_weight, trajectory)
         scaled_X, scaled_y = Scaling.of(inputs, data.sample_weight), Scaling.of(outputs, data.sample_weight)
         total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
         scaled_y = replace(scaled_y, scale=scaled_y.scale * total)
         samples = Samples.of(scaled_X.apply(inputs), scaled_y.apply(outputs), data.sample_weight, dtype=np.float32)
-        return Prepared(inputs, y, data.sample_weight, held_out, scaled_X, scaled_y, samples, smoothed, gap)
+        return Prepared(inputs, y, data.sample_weight, held_out, reserve, scaled_X, scaled_y, samples, smoothed, gap)
 
     if not candidates:
         return [standardised(X, y, False, 0)]
@@ -205,15 +221,14 @@ def _splits(
     y: FloatArray,
     trajectory: Any,
     n_blocks: int,
-    n_splits: int,
     gap: int,
     shuffle: bool,
     seed: int,
 ) -> Splits:
     if shuffle:
-        return list(KFold(4, shuffle=True, random_state=seed).split(X))[:n_splits]
+        return list(KFold(4, shuffle=True, random_state=seed).split(X))
     splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
-    return list(splitter.split(X, y, trajectory))[::-1][:n_splits]
+    return list(splitter.split(X, y, trajectory))[::-1]
 
 
 def _checked_splits(

@@ -94,6 +94,8 @@ class SupportSearch:
         Threads; the results do not depend on it.
     on_refit : callable
         Called without arguments after each refit.
+    reserve : HeldOut, optional
+        More held-out rows, for what stays in doubt.
     """
 
     samples: Samples
@@ -102,6 +104,7 @@ class SupportSearch:
     refit: Refit
     n_jobs: int | None = None
     on_refit: Callable[[], None] = lambda: None
+    reserve: HeldOut | None = None
 
     def columns(self, mask: np.ndarray) -> np.ndarray:
         """Return the inputs of a support."""
@@ -197,6 +200,18 @@ class SupportSearch:
             if not idle:
                 return base, (same, without)
             base = min(idle, key=self.error)
+
+    def in_doubt(self, left_out: LeftOut, always: np.ndarray) -> bool:
+        """Return whether some group is not missed beyond doubt, and there are more rows to decide it."""
+        same, without = left_out
+        more = self.reserve is not None and self.reserve.weights.size > self.held_out.weights.size
+        return more and not all(
+            always[group] or self.held_out.worse(candidate.errors, same.errors) for group, candidate in without.items()
+        )
+
+    def on_reserve(self) -> "SupportSearch":
+        """Return the search that compares on all held-out rows: the last word."""
+        return replace(self, held_out=self.reserve or self.held_out, reserve=None)
 
     def suspects(self, base: Candidate, usable: np.ndarray, n_most: int = 4) -> np.ndarray:
         """Return the usable groups outside that could explain most of the residual."""

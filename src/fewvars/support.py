@@ -94,6 +94,9 @@ def choose_support(
     if n_groups is None:
         search, base = search.add_back(base, usable)
         base, left_out = search.prune(base, always)
+        if search.in_doubt(left_out, always):
+            search = search.on_reserve()
+            base, left_out = search.prune(search.refits([base.mask], n_starts=3)[0], always)
     else:
         base = exchange(search, base, always, usable)
         left_out = search.leave_one_out(base)

@@ -236,7 +236,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _search(self, data: Prepared, job: Job) -> Support:
         groups = self._groups(data)
-        search = SupportSearch(data.samples, groups.labels, data.held_out, job.recipe, self.n_jobs, job.progress.step)
+        search = SupportSearch(
+            data.samples, groups.labels, data.held_out, job.recipe, self.n_jobs, job.progress.step, data.reserve
+        )
         n_groups = groups.usable.size
         empty = np.zeros((0, n_groups))
         self.path_, self.n_iter_ = Path(np.zeros(0), empty, np.zeros(0), groups.labels, Outcome.FINISHED), 0
