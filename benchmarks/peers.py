@@ -248,7 +248,8 @@ def others_table(rows: list[Row]) -> str:
                 if smaller(error, rivals["fewvars"])
             ]
     peers = {row["method"] for row in rows} - {"fewvars", "oracle"}
-    below = wins or [f"No smaller error than ours: {', '.join(sorted(peers)) or 'no peer was run'}."]
+    names = ", ".join(sorted(peers)) or "no peer was run"
+    below = wins or [f"Peers that have no smaller error than ours on any of these data: {names}."]
     note = "Mean ± standard error over the seeds; in bold the smallest error, the oracle aside; s: median seconds."
     return "\n".join([table(COLUMNS, lines), "", note, *below])
 

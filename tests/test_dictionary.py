@@ -223,6 +223,7 @@ class TestRecovery:
         fit = fit_polynomial(X, np.full(300, 7.0), method=method, splits=splits)
         assert terms(fit.polynomial) == {(0,) * 5: 7.0}
         assert terms(fit_polynomial(X, np.zeros(300), method=method, splits=splits).polynomial) == {}
+        assert terms(fit_polynomial(X, np.full(300, 7.0), method=method, strength=0.1).polynomial) == {(0,) * 5: 7.0}
 
     def test_pure_noise_leaves_nothing(self):
         X, _ = example()

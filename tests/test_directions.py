@@ -207,6 +207,14 @@ class TestEstimator:
         assert model.n_directions_ == 1
         assert degrees(model.directions_, np.ones((1, 6))) < 2
 
+    @pytest.mark.parametrize("limit", [{"max_rank": 1}, {"hidden_layers": (1, 8)}], ids=str)
+    def test_no_more_directions_than_considered(self, limit):
+        X = np.random.default_rng(0).standard_normal((500, 6))
+        y = (X[:, 0] + X[:, 1]) ** 2 + 0.15 * (X[:, 2] - X[:, 3])
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK, **limit).fit(X, y)
+        assert model.n_directions_ == 1
+        assert max(model.ranks_) == 1
+
     def test_rounding_is_no_direction(self):
         X = np.random.default_rng(0).standard_normal((500, 6))
         assert fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, X.sum(axis=1)).n_directions_ == 1
@@ -228,7 +236,7 @@ class TestEstimator:
         starts = {1: np.eye(1, 8)}
         samples = Samples.of(X, y[:, None])
         held_out = HeldOut.of([(np.arange(200), np.arange(200, 300))], np.ones(300))
-        found = choose_directions(RankSearch(samples, held_out), starts, 1, n_directions=3)
+        found = choose_directions(RankSearch(samples, held_out), starts, 1, max_rank=10, n_directions=3)
         assert found.best.rank == 3
 
     def test_pure_noise(self):

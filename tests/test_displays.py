@@ -33,7 +33,7 @@ from fewvars.displays._names import distinct_names, group_names, label, plain, s
 from fewvars.displays._partial import some_rows
 from fewvars.displays.directions import ordinal
 from fewvars.estimators import FewDirectionsRegressor
-from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
 
 EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 600, "max_candidates": 8}
 HOSTILE = [
@@ -207,7 +207,17 @@ class TestSizes:
         assert display.errors is None
         assert display.chosen == model.support_.sum()
         assert display.bic.min() == model.bic_path_.bic.min()
-        drawn(display)
+        assert "number of variables" in drawn(display)
+
+    def test_paper_directions_have_bic_but_no_path_of_singular_values(self):
+        X, y = product_and_line(200)
+        quick = Configuration(width=6, n_first=100, n_second=60, n_strengths=8)
+        model = AdaptiveDirectionsRegressor(configuration=quick, random_state=0).fit(X, y)
+        display = SupportSizeDisplay.from_estimator(model)
+        assert display.chosen == model.bic_path_.sizes[model.bic_path_.best]
+        assert "number of directions" in drawn(display)
+        with pytest.raises(ValueError, match="SingularValuesDisplay needs a fitted model that has ranks_"):
+            SingularValuesDisplay.from_estimator(model)
 
     def test_error_of_zero_is_drawn_on_a_plain_axis(self):
         assert SupportSizeDisplay([0, 1], [1.0, 0.0]).plot().ax_.get_yscale() == "linear"
@@ -405,7 +415,7 @@ class TestDirections:
 
     def test_needs_directions(self, fitted):
         model, X, y = fitted
-        with pytest.raises(ValueError, match="SingularValuesDisplay needs a fitted model that has n_directions_"):
+        with pytest.raises(ValueError, match="SingularValuesDisplay needs a fitted model that has ranks_"):
             SingularValuesDisplay.from_estimator(model)
         with pytest.raises(ValueError, match="ShadowDisplay needs"):
             ShadowDisplay.from_estimator(model, X, y)

@@ -142,6 +142,9 @@ class TestAnswer:
         model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=np.arange(n))
         assert not model.smoothed_
         assert model.get_support(indices=True).tolist() == TRUTH
+        assert_array_equal(model.predict(X, t=np.arange(n)), model.predict(X))
+        with pytest.raises(ValueError, match="t does not increase"):
+            model.predict(X, t=np.zeros(n))
 
     @pytest.mark.parametrize("seed", range(3))
     def test_noise_with_times_selects_nothing(self, seed):
@@ -238,7 +241,9 @@ class TestOptions:
         ("cv", "message"),
         [
             ([], "cv holds no split"),
-            ([(np.arange(30), [])], "cv: split 0 has no held-out rows"),
+            ([(np.arange(30), [])], "cv: split 0 has 0 held-out rows"),
+            ([(np.arange(30), [40])], "cv: split 0 has 1 held-out rows of positive weight; give every split at least"),
+            ([(np.arange(30), [40, 41, 40])], "cv: split 0 holds out a row twice"),
             ([(np.arange(30), [60])], "cv: the held-out rows of split 0 are no row numbers from 0 to 59"),
             ([([0.5], [1])], "cv: the training rows of split 0"),
         ],
@@ -256,6 +261,37 @@ class TestOptions:
         rng = np.random.default_rng(7)
         X = rng.standard_normal((300, 60))
         assert selected(X, X[:, 3] + X[:, 50] ** 2, options={"max_inputs": 10}) == [3, 50]
+        assert len(selected(X, X[:, 3] + X[:, 50] ** 2, options={"max_inputs": 2, "n_variables": 4})) == 4
+
+    def test_runs_too_short_to_be_cut_are_held_out_whole(self):
+        X, y = product_and_line()
+        assert selected(X, y, trajectory=np.arange(400) // 3) == TRUTH
+
+    def test_interleaved_runs_are_put_together(self):
+        rng = np.random.default_rng(5)
+        t = np.arange(150) * 0.05
+        runs = [np.column_stack([np.sin((1 + 0.4 * j) * t + j + phase) for j in range(4)]) for phase in (0, 1)]
+        X = np.vstack(runs) + 0.1 * rng.standard_normal((300, 4))
+        label, weight = np.repeat([0, 1], 150), (rng.random(300) < 0.8).astype(float)
+        order = np.argsort(np.tile(t, 2), kind="stable")  # a row of the one, a row of the other
+        one = FewVariablesRegressor(**QUICK, random_state=0)
+        one.fit(X, X[:, 1] ** 2, weight, t=np.tile(t, 2), trajectory=label)
+        two = FewVariablesRegressor(**QUICK, random_state=0)
+        two.fit(X[order], X[order, 1] ** 2, weight[order], t=0.05, trajectory=label[order])
+        assert_allclose(two.predict(X), one.predict(X))
+
+    def test_one_row_may_outweigh_all_others(self):
+        X, y = product_and_line(n=200)
+        weight = np.ones(200)
+        weight[150] = 1e6
+        model = FewVariablesRegressor(**EASY, random_state=0, head="dictionary").fit(X, y, sample_weight=weight)
+        assert abs(model.predict(X)[150] - y[150]) < 1e-3
+
+    def test_outputs_of_any_size(self):
+        X, y = product_and_line(n=200)
+        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, 1e200 * y)
+        assert model.get_support(indices=True).tolist() == TRUTH
+        assert_allclose(model.predict(X) / 1e200, y, atol=0.5)
 
     def test_zero_weight_is_no_row(self):
         X, y = product_and_line(n=200)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.heads import HeadFit, MeanHead, choose_head
+from fewvars.heads import HeadFit, MeanHead, choose_head, held_out_errors
 from fewvars.held_out import HeldOut
 from fewvars.network import Samples
 from fewvars.splits import BlockedSplit
@@ -73,10 +73,23 @@ def test_many_rows_are_thinned_for_the_jacobian():
 
 def test_degrees_that_are_affordable():
     X = np.random.default_rng(1).standard_normal((400, 2))
-    assert HeadFit().degrees(X) == [1, 2, 3, 4]
-    assert HeadFit(max_degree=2).degrees(X) == [1, 2]
-    assert HeadFit().degrees(X[:40]) == [1, 2, 3]  # ten monomials for forty rows
-    assert HeadFit().degrees(1e40 * X) == [1, 2]  # the others would overflow
+    y = X[:, :1]
+    assert HeadFit().degrees(X, y) == [1, 2, 3, 4]
+    assert HeadFit(max_degree=2).degrees(X, y) == [1, 2]
+    assert HeadFit().degrees(X[:40], y) == [1, 2, 3]  # ten monomials for forty rows
+    assert HeadFit().degrees(1e40 * X, y) == [1, 2]  # the others would overflow
+    assert HeadFit().degrees(X, 1e200 * y) == []
+
+
+def test_a_constant_output_adds_nothing_to_the_error():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.standard_normal((120, 1)), rng.standard_normal((120, 1)), np.ones(120)
+    held_out = HeldOut.of([(np.arange(90), np.arange(90, 120))], weight)
+    errors = [
+        held_out_errors(lambda X, y, w: MeanHead(y.mean(axis=0)), X, outputs, weight, held_out)
+        for outputs in (y, np.column_stack([y, np.full(120, 7.0)]))
+    ]
+    assert_allclose(*errors)
 
 
 def test_mean_head():

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fewvars.network import Network, Samples
-from fewvars.path import Path, dense_to_empty
+from fewvars.path import Path, dense_to_empty, starting_strength
 from fewvars.penalties import InputGroups
 from fewvars.solvers import Objective, Outcome, adam
 
@@ -50,6 +50,14 @@ def test_first_strength_is_found_from_the_data(run):
     network, first, samples, penalty, path, _ = run
     value = penalty.value(network.layers(first.theta)[0].weights)
     assert_allclose(path.strengths[0] * value, 0.01 * samples.Y.var(), rtol=1e-4)
+
+
+def test_rows_of_little_weight_do_not_count_in_the_variance():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.standard_normal(500), 10 + rng.standard_normal(500)])
+    weight = np.repeat([1.0, 1e-9], 500)
+    samples = Samples.of(np.zeros((1000, 1)), y, weight)
+    assert_allclose(starting_strength(samples, 1.0), 0.01 * y[:500].var(), rtol=1e-5)
 
 
 def test_unfinished_and_diverged_paths_say_so(run):

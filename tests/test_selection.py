@@ -114,6 +114,15 @@ class TestRefits:
         base = search.refits([mask(1)])[0]
         assert set(np.argsort(-search.suspicion(base, ~mask(1)))[:2]) == {3, 4}
 
+    def test_suspicion_is_that_of_the_rows_with_weight(self):
+        search = make_search()
+        weights = np.where(np.arange(480) < 240, 2.0, 0.0).astype(np.float32)
+        Y = search.samples.Y.copy()
+        Y[240:] = 10 * search.samples.X[240:, :1]  # in the rows that do not count, x0 explains everything
+        samples = replace(search.samples, Y=Y, weights=weights)
+        weighted = replace(search, samples=samples)
+        assert np.argmax(weighted.suspicion(weighted.refits([mask(1)])[0], ~mask(1))) == 3
+
     def test_mending_adds_what_is_missing_and_drops_what_is_idle(self):
         search, base = make_search().tuned(mask(0, 1, 3))
         search, grown = search.add_back(base, np.ones(6, bool))
@@ -141,6 +150,8 @@ class TestDoubt:
         assert search.in_doubt(found, mask()) == doubt
         assert not search.in_doubt(found, mask(1, 3))  # what is always kept is not in question
         assert not replace(search, reserve=search.held_out).in_doubt(found, mask())  # there are no more rows
+        merged = HeldOut.of(held_out(480, n_splits=4).splits, np.ones(480), max_pieces=12)  # more rows in fewer pieces
+        assert replace(search, reserve=merged).in_doubt(found, mask()) == doubt
 
     def test_weak_variable_is_kept_on_the_evidence_of_all_rows(self):
         rng = np.random.default_rng(8)

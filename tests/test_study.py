@@ -1,6 +1,8 @@
 import html
 import json
 import re
+import resource
+import signal
 import warnings
 import xml.etree.ElementTree
 from dataclasses import FrozenInstanceError, asdict, replace
@@ -425,6 +427,25 @@ def test_a_row_is_on_disk_when_append_returns(finished, tmp_path):
         for count, row in enumerate(rows[:3], start=1):
             writer.append(row)
             assert lines(tmp_path) == sorted(row.line() for row in rows[:count])
+
+
+def test_nothing_follows_a_torn_row(finished, tmp_path):
+    """A full disk takes a part of a row: that is an error, and the next row begins a new file."""
+    _, rows, _ = finished
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with Writer(Folder(tmp_path)) as writer:
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50, before[1]))
+            with pytest.raises(OSError, match="only 50 of"):
+                writer.append(rows[0])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, ignored)
+        writer.append(rows[1])
+    found, unreadable = Folder(tmp_path).all_rows()
+    assert [row.key for row in found] == [rows[1].key]
+    assert unreadable == 1
 
 
 def test_a_curve_is_there_before_its_row(tmp_path):

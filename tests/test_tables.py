@@ -253,6 +253,14 @@ def test_written_tables_read_back(suffix):
         np.testing.assert_array_equal(table.columns[name], column)
 
 
+def test_durations_and_missing_texts_in_csv():
+    columns = {
+        "after": np.array([1500000, 2], "timedelta64[us]"),
+        "place": np.array(["north", None], dtype=object),
+    }
+    assert table_bytes(columns, ".csv") == b"after,place\n1.5,north\n2e-06,\n"
+
+
 def test_kind_is_told_by_content_and_names_are_no_patterns(tmp_path):
     path = tmp_path / "a*[b]?.csv"
     path.write_bytes(parquet(a=[1, 2]))

@@ -166,6 +166,8 @@ class _CoordinateDescent:
 
     def fit(self, strength: float, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
         """Minimiser (m, k) from a start (m, k), and whether it is one."""
+        if self.total == 0.0:
+            return np.zeros_like(start), True
         residual = ((self.target - self.factor @ (start[:, 0] if self.single else start)) ** 2).sum()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)

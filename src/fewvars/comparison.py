@@ -29,7 +29,7 @@ _RULE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """What each form explains, and the one to take.
 
@@ -62,6 +62,9 @@ class Comparison:
     recommendation: str
     variables: FewVariablesRegressor
     directions: FewDirectionsRegressor
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [f"{'form':<12}{'numbers':>8}  {'mean held-out error':<22}mean log ratio to the best"]

@@ -228,7 +228,12 @@ def refined_starts(
 
 
 def choose_directions(
-    search: RankSearch, starts: Mapping[int, FloatArray], likely: int, *, n_directions: int | None = None
+    search: RankSearch,
+    starts: Mapping[int, FloatArray],
+    likely: int,
+    *,
+    max_rank: int,
+    n_directions: int | None = None,
 ) -> Directions:
     """Find the form that suits the likely rank best, compare ranks around it, and add a weak linear direction.
 
@@ -238,6 +243,8 @@ def choose_directions(
         Directions from the path.
     likely : int
         The rank that did best along the path.
+    max_rank : int
+        The largest to consider.
     n_directions : int, optional
         The rank asked for.
     """
@@ -257,7 +264,7 @@ def choose_directions(
         order = sorted(tried)
         best = tried[order[some.held_out.smallest_not_worse([tried[k].errors for k in order])]]
         best = _without_idle(some, best, tried)
-        best = _with_linear_rest(search, some, best, tried)
+        best = _with_linear_rest(search, some, best, tried, max_rank)
     return _evidence(some, best, tried)
 
 
@@ -296,7 +303,7 @@ def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, Rank
 
 
 def _with_linear_rest(
-    search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]
+    search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate], max_rank: int
 ) -> RankCandidate:
     """Add a direction along which the residual held out of all splits is linear beyond doubt.
 
@@ -314,6 +321,8 @@ def _with_linear_rest(
             if some.held_out.not_worse(simpler.errors, base.errors):
                 tried[base.rank] = simpler
                 return simpler
+        if base.rank >= max_rank:
+            break
         direction, evidence = search.linear_rest(search.refitted(base))
         if evidence < WEAK:
             break

@@ -124,16 +124,19 @@ class HeadFit:
     ) -> DictionaryHead:
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(gap, len(X) // 16))
-        fit = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=weight)
+        counts = weight / weight.mean()
+        fit = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=counts)
         self.on_fit()
         return DictionaryHead(fit.polynomial)
 
-    def degrees(self, X: FloatArray) -> list[int]:
+    def degrees(self, X: FloatArray, y: FloatArray) -> list[int]:
         """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
         limit = min(self.max_terms, len(X) // 4)
-        inputs = Scaling.of(X)
-        extent = np.log10(max(np.abs(X).max(), 1.0 / inputs.scale.min(), 1.0))
-        return [k for k in range(1, self.max_degree + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < 100]
+        extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
+        most = 100 - np.log10(max(np.abs(y).max(), 1.0))
+        return [
+            k for k in range(1, self.max_degree + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most
+        ]
 
 
 def held_out_errors(
@@ -144,11 +147,12 @@ def held_out_errors(
     held_out: HeldOut,
 ) -> FloatArray:
     """Return the errors (pieces,) of a head fitted to the training rows, in units of the variance of y."""
-    scale = Scaling.of(y, weight).scale
+    scaling = Scaling.of(y, weight)
+    n_varying = max(int((~scaling.constant).sum()), 1)
     squared = []
     for train, test in held_out.splits:
         head = fit(X[train], y[train], weight[train])
-        squared.append((((head.predict(X[test]) - y[test]) / scale) ** 2).mean(axis=1))
+        squared.append((((head.predict(X[test]) - y[test]) / scaling.scale) ** 2).sum(axis=1) / n_varying)
     return held_out.piece_errors(squared, weight)
 
 
@@ -183,7 +187,7 @@ def choose_head(
     gap : int
         Rows between the blocks that choose the sparsity of a polynomial.
     """
-    degrees = recipe.degrees(X) if kind != "network" else []
+    degrees = recipe.degrees(X, y) if kind != "network" else []
     if kind == "dictionary" and not degrees:
         degrees = [1]
     errors: dict[str, FloatArray] = {}

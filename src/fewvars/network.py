@@ -64,6 +64,11 @@ class Samples:
     def __len__(self) -> int:
         return len(self.X)
 
+    def variance(self) -> float:
+        """Return the weighted variance of y, summed over the outputs."""
+        mean = np.average(self.Y, axis=0, weights=self.weights)
+        return float(np.average(((self.Y - mean) ** 2).sum(axis=1), weights=self.weights))
+
     def astype(self, dtype: DTypeLike) -> "Samples":
         """Return the same samples in another precision."""
         return Samples(self.X.astype(dtype), self.Y.astype(dtype), self.weights.astype(dtype))

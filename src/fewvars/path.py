@@ -75,8 +75,7 @@ class Path:
 
 def starting_strength(samples: Samples, value: float) -> float:
     """Return the strength at which a penalty of this value is a hundredth of the variance of y."""
-    variance = np.average(((samples.Y - samples.Y.mean(axis=0)) ** 2).sum(axis=1), weights=samples.weights)
-    return 0.01 * float(variance) / max(value, 1e-30)
+    return 0.01 * samples.variance() / max(value, 1e-30)
 
 
 class _Descent:

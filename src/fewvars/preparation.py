@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from ._validation import FloatArray, check_choice, check_whole
 from .held_out import HeldOut
@@ -23,13 +22,13 @@ Splits = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A user's samples: the rows that count, with weights of mean one.
+    """A user's samples: the rows that count, one run after the other, with weights of mean one.
 
     Attributes
     ----------
     X, y : (n, d) and (n, k)
     sample_weight : (n,)
-    t : (n,) times, or the step between rows, or None
+    t : (n,) times, or the step between the rows of a run, or None
     trajectory : (n,) labels of runs, or None
     splits : list of (train, test) row numbers, or None to have them chosen
     """
@@ -51,27 +50,25 @@ class Measured:
         trajectory: Any = None,
         cv: Any = None,
     ) -> "Measured":
-        """Leave out the rows of weight zero."""
+        """Leave out the rows of weight zero, and put those of each run together."""
         counted = sample_weight > 0
         if counted.sum() < FEWEST_ROWS:
             raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {FEWEST_ROWS} positive ones.")
         weight = sample_weight / sample_weight.max()  # first, as sums of huge weights overflow
+        labels = None if trajectory is None else np.asarray(trajectory)
+        runs = trajectory_rows(labels, len(X))
+        rows = np.concatenate(runs)
+        rows = rows[counted[rows]]
         if t is not None and np.ndim(t):
-            t = _rows(t, counted, "t")
+            t = np.asarray(t)
+            if t.shape != counted.shape:
+                raise ValueError(f"t has shape {t.shape}: give one value for each of the {counted.size} rows of X.")
+            t = t[rows]
         elif t is not None and not counted.all():
-            t = (float(t) * np.arange(len(X)))[counted]  # the rows that are left out leave a gap in time
-        runs = None if trajectory is None else _rows(trajectory, counted, "trajectory")
-        splits = None
-        if cv is not None:
-            splits = _checked_splits(cv, X, y, None if trajectory is None else np.asarray(trajectory), counted)
-        return cls(X[counted], y[counted], weight[counted] / weight[counted].mean(), t, runs, splits)
-
-
-def _rows(values: ArrayLike, chosen: np.ndarray, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != chosen.shape:
-        raise ValueError(f"{name} has shape {array.shape}: give one value for each of the {chosen.size} rows of X.")
-    return array[chosen]
+            t = sample_times(t, runs)[rows]  # the rows that are left out leave a gap in time
+        splits = None if cv is None else _checked_splits(cv, X, y, labels, rows)
+        kept = None if labels is None else labels[rows]
+        return cls(X[rows], y[rows], weight[rows] / weight[rows].mean(), t, kept, splits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +109,7 @@ class Prepared:
 
         def drawn(held_out: HeldOut) -> Splits:
             pairs = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in held_out.splits)
-            return [(a, b) for a, b in pairs if len(a) and len(b)]
+            return [(a, b) for a, b in pairs if len(a) > 1 and len(b) > 1]
 
         splits: Splits = []
         while not splits:  # those that keep rows on both sides
@@ -227,29 +224,37 @@ def _splits(
 ) -> Splits:
     if shuffle:
         return list(KFold(4, shuffle=True, random_state=seed).split(X))
-    splitter = BlockedSplit(max(2, min(4, len(X) // 2)), n_blocks=n_blocks, gap=min(gap, len(X) // 16))
+    runs = trajectory_rows(trajectory, len(X))
+    if max(map(len, runs)) < 4:  # too short to be cut: hold out whole runs
+        return list(GroupKFold(min(4, len(runs))).split(X, y, trajectory))[::-1]
+    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, len(X) // 16))
     return list(splitter.split(X, y, trajectory))[::-1]
 
 
 def _checked_splits(
     cv: Any, X: FloatArray, y: FloatArray, trajectory: np.ndarray | None, counted: np.ndarray
 ) -> Splits:
-    """Return the splits of a user's `cv`, by the numbers of the rows that are counted (a mask)."""
-    number = np.where(counted, np.cumsum(counted) - 1, -1)
+    """Return the splits of a user's `cv`, by the places of their rows among those that are counted (row numbers)."""
+    n = len(X)
+    place = np.full(n, -1)
+    place[counted] = np.arange(counted.size)
     splits = []
     for k, pair in enumerate(check_cv(cv).split(X, y, trajectory)):
         sides = []
         for side, rows in zip(("training", "held-out"), map(np.asarray, pair), strict=True):
-            rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == counted.shape else rows
+            rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == (n,) else rows
             whole = rows.ndim == 1 and (rows.dtype.kind in "iu" or not rows.size)
-            if not whole or np.any((rows < 0) | (rows >= counted.size)):
+            if not whole or np.any((rows < 0) | (rows >= n)):
+                raise ValueError(f"cv: the {side} rows of split {k} are no row numbers from 0 to {n - 1}, nor a mask.")
+            if side == "held-out" and np.unique(rows).size < rows.size:
+                raise ValueError(f"cv: split {k} holds out a row twice; name every held-out row once.")
+            kept = place[rows.astype(int)]
+            sides.append(np.sort(kept[kept >= 0]))
+            if sides[-1].size < 2:
                 raise ValueError(
-                    f"cv: the {side} rows of split {k} are no row numbers from 0 to {counted.size - 1}, nor a mask."
+                    f"cv: split {k} has {sides[-1].size} {side} rows of positive weight; give every split at least "
+                    "two, better many."
                 )
-            kept = number[rows.astype(int)]
-            sides.append(kept[kept >= 0])
-            if not sides[-1].size:
-                raise ValueError(f"cv: split {k} has no {side} rows of positive weight; give every split some.")
         splits.append((sides[0], sides[1]))
     if not splits:
         raise ValueError("cv holds no split: give at least one pair of training and held-out rows, or a splitter.")

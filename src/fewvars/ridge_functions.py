@@ -38,7 +38,6 @@ class NetworkForm:
     widths: tuple[int, ...] = (10, 10)
     activation: str = "tanh"
     ridge: float = 1e-4
-    n_starts: int = 1
     max_iterations: int = 40
     seed: int = 0
 
@@ -49,15 +48,11 @@ class NetworkForm:
         k, (d, outputs) = len(start), (samples.X.shape[1], samples.Y.shape[1])
         inner = Network(k, self.widths, outputs, self.activation)
         combined = replace(samples, X=samples.X @ start.T)
-        fits = [
-            levenberg_marquardt(
-                inner, combined, ridge=self.ridge, max_iterations=self.max_iterations, seed=self.seed + s
-            )
-            for s in range(self.n_starts)
-        ]
-        best = min(fits, key=lambda fit: fit.losses[-1] if len(fit.losses) else np.inf)
+        alone = levenberg_marquardt(
+            inner, combined, ridge=self.ridge, max_iterations=self.max_iterations, seed=self.seed
+        )
         network = Network(d, (k, *self.widths), outputs, ("identity", *(self.activation,) * len(self.widths)))
-        theta = np.concatenate([start.ravel(), np.zeros(k), best.theta])
+        theta = np.concatenate([start.ravel(), np.zeros(k), alone.theta])
         joint = levenberg_marquardt(network, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
         return RidgeFunction(network, joint.theta)
 

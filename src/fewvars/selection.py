@@ -204,7 +204,7 @@ class SupportSearch:
     def in_doubt(self, left_out: LeftOut, always: np.ndarray) -> bool:
         """Return whether some group is not missed beyond doubt, and there are more rows to decide it."""
         same, without = left_out
-        more = self.reserve is not None and self.reserve.weights.size > self.held_out.weights.size
+        more = self.reserve is not None and len(self.reserve.splits) > len(self.held_out.splits)
         return more and not all(
             always[group] or self.held_out.worse(candidate.errors, same.errors) for group, candidate in without.items()
         )
@@ -255,17 +255,19 @@ class SupportSearch:
         rows = train[:: -(-len(train) // max_rows)]
         chosen = self.columns(base.mask)
         samples = self.samples.columns(chosen).rows(train)
+        weights = self.samples.weights[rows].astype(float)
+        roots = np.sqrt(weights)[:, None]
         residual = self.samples.Y[rows] - self.refit.predict(
             samples, base.thetas[0], np.ascontiguousarray(self.samples.X[np.ix_(rows, chosen)])
         )
-        residual = (residual - residual.mean(axis=0)).astype(float)
+        residual = roots * (residual - np.average(residual, axis=0, weights=weights))
         factors = np.column_stack([np.ones(len(rows)), self.samples.X[np.ix_(rows, chosen)]])
         scores = np.full(base.mask.size, -1.0)
         for g in np.flatnonzero(groups):
             x = self.samples.X[np.ix_(rows, np.flatnonzero(self.labels == g))].astype(float)
             shapes = np.column_stack([x, x**2, x**3, np.abs(x)])
             basis = (factors[:, :, None] * shapes[:, None, :]).reshape(len(rows), -1)
-            basis -= basis.mean(axis=0)
+            basis = roots * (basis - np.average(basis, axis=0, weights=weights))
             gram = basis.T @ basis
             gram[np.diag_indices_from(gram)] += 1e-6 * np.trace(gram) / len(gram) + 1e-12
             cross = basis.T @ residual

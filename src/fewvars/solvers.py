@@ -120,11 +120,6 @@ class Trainer:
         self._first, self._second = np.zeros_like(self.theta), np.zeros_like(self.theta)
         self._clock[1] = 0
 
-    @property
-    def updates_per_epoch(self) -> int:
-        """Number of updates that see every sample once."""
-        return self.n_batches
-
     def adam(self, rates: FloatArray, on_chunk: Callable[[int], None] | None = None) -> FloatArray:
         """Make one Adam update for each learning rate; return the loss of each batch."""
         return self._run(rates, kernels.ADAM, 0.0, None, 0.0, on_chunk)

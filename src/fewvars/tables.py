@@ -87,7 +87,7 @@ def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> T
     elif start.startswith(_PARQUET):
         named = list(_parquet_columns(data))
     else:
-        named = list(_csv_columns(data, delimiter or _usual_delimiter(data), start))
+        named = list(_csv_columns(data, _delimiter(data, delimiter), start))
     _check_names([name for name, _ in named])
     lengths = {len(column) for _, column in named}
     if len(lengths) > 1:
@@ -99,7 +99,7 @@ def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> T
 
 
 def column_names(source: str | Path, *, delimiter: str | None = None) -> list[str]:
-    """Return the names of the columns alone, without reading the rest; same errors as `read_table`."""
+    """Return the names of the columns alone; of CSV and Parquet, without reading the rest."""
     data = _source(source)
     start = _start(data)
     if start.startswith(_PARQUET):
@@ -107,11 +107,14 @@ def column_names(source: str | Path, *, delimiter: str | None = None) -> list[st
     if start.startswith(_ZIP):
         return [name for name, _ in _npz_columns(data)]
     with _text(data, start) as lines:
-        return _header(csv.reader(lines, delimiter=delimiter or _usual_delimiter(data)))
+        return _header(csv.reader(lines, delimiter=_delimiter(data, delimiter)))
 
 
 def table_bytes(columns: Mapping[str, Column], suffix: str) -> bytes:
-    """Return columns as the content of a file named .csv, .parquet or .npz; nothing is lost to rounding."""
+    """Return columns as the content of a file named .csv, .parquet or .npz; nothing is lost to rounding.
+
+    In a CSV, durations are seconds and missing texts are empty.
+    """
     if suffix == ".npz":
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:  # numpy.savez takes no column named `file`
@@ -131,8 +134,12 @@ def table_bytes(columns: Mapping[str, Column], suffix: str) -> bytes:
 
 
 def _writable(column: Column) -> Iterable[Any]:
-    """Floats as the shortest text that reads back the same, datetimes in ISO form."""
-    return np.datetime_as_string(column) if column.dtype.kind == "M" else column.tolist()
+    """Floats as the shortest text that reads back the same, datetimes in ISO form, durations in seconds."""
+    if column.dtype.kind == "M":
+        return np.datetime_as_string(column)
+    if column.dtype.kind == "m":
+        return (column / np.timedelta64(1, "s")).tolist()
+    return ("" if value is None else value for value in column.tolist())
 
 
 # Files
@@ -163,8 +170,12 @@ def _start(source: Path | bytes) -> bytes:
     return start
 
 
-def _usual_delimiter(source: Path | bytes) -> str:
-    return "\t" if isinstance(source, Path) and {".tsv", ".tab"} & set(source.suffixes[-2:]) else ","
+def _delimiter(source: Path | bytes, given: str | None) -> str:
+    if given is None:
+        return "\t" if isinstance(source, Path) and {".tsv", ".tab"} & set(source.suffixes[-2:]) else ","
+    if len(given) != 1:
+        raise ValueError(f"The delimiter must be a single character, not {given!r}.")
+    return given
 
 
 @contextmanager
@@ -221,8 +232,6 @@ def _header(records: Iterator[list[str]]) -> list[str]:
 
 
 def _csv_columns(source: Path | bytes, delimiter: str, start: bytes) -> Iterator[tuple[str, Column]]:
-    if len(delimiter) != 1:
-        raise ValueError(f"The delimiter must be a single character, not {delimiter!r}.")
     with _text(source, start) as lines:
         names = _header(csv.reader(lines, delimiter=delimiter))
     columns = _fast_columns(source, delimiter, len(names)) or _plain_columns(source, delimiter, start)

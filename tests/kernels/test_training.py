@@ -77,7 +77,7 @@ def test_any_batch_size(n, batch_size, dtype):
     trainer, plain = _pair(Network(3, (4,)), dtype, n=n, batch_size=batch_size)
     losses = trainer.adam(RATES[:7])
     _assert_same(trainer, plain, losses, [plain.adam(rate) for rate in RATES[:7]], dtype)
-    assert trainer.updates_per_epoch == -(-n // batch_size)
+    assert trainer.n_batches == -(-n // batch_size)
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
@@ -109,7 +109,7 @@ def _visits(n, batch_size, n_epochs, seed):
     network = Network(1, ())
     data = Samples.of(np.zeros((n, 1)), np.sqrt(np.arange(n)))
     trainer = Trainer(network, np.zeros(2), data, batch_size=batch_size, seed=seed)
-    losses = trainer.adam(np.zeros(n_epochs * trainer.updates_per_epoch))
+    losses = trainer.adam(np.zeros(n_epochs * trainer.n_batches))
     return losses.reshape(n_epochs, -1)
 
 

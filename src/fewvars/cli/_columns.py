@@ -95,7 +95,7 @@ class Rows:
         used = [*roles.numeric, *(name for name in (roles.time, roles.trajectory) if name is not None)]
         absent = {name: _missing(table.columns[name]) for name in used}
         absent = {name: rows for name, rows in absent.items() if rows.any()}
-        n_dropped = 0
+        numbers, n_dropped = np.arange(1, table.n_rows + 1), 0
         if absent and not drop_missing:
             name, rows = next(iter(absent.items()))
             more = f", and {len(absent) - 1} more columns have some" if len(absent) > 1 else ""
@@ -108,7 +108,7 @@ class Rows:
             )
         if absent:
             keep = ~np.any(list(absent.values()), axis=0)
-            n_dropped = int((~keep).sum())
+            numbers, n_dropped = numbers[keep], int((~keep).sum())
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
             if not table.n_rows:
@@ -117,11 +117,11 @@ class Rows:
         t = None if roles.time is None else table.columns[roles.time]
         labels = None if roles.trajectory is None else _labels(table.columns[roles.trajectory])
         if t is not None:
-            _check_increasing(t, labels, roles)
+            _check_increasing(t, labels, roles, numbers)
         X = table.matrix(roles.inputs)
-        _check_finite(X, roles.inputs)
+        _check_finite(X, roles.inputs, numbers)
         if y is not None:
-            _check_finite(y, roles.targets)
+            _check_finite(y, roles.targets, numbers)
         return cls(X, y[:, 0] if y is not None and y.shape[1] == 1 else y, t, labels, n_dropped)
 
 
@@ -182,38 +182,39 @@ def _check_time(table: "Table", roles: Roles) -> None:
     if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
         row, value = _first_text(table.columns[roles.time])
         raise ValueError(
-            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which is no time; numbers and ISO dates such as "
+            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which is no time; numbers and dates such as "
             "2024-05-31T12:00:00 are."
         )
 
 
-def _check_increasing(t: Any, labels: Any, roles: Roles) -> None:
-    """Times must increase within each run."""
+def _check_increasing(t: Any, labels: Any, roles: Roles, numbers: "np.ndarray") -> None:
+    """Times must increase within each run; `numbers` are those of the rows in the file."""
     import numpy as np
 
     from ..splits import trajectory_rows
 
     if t.dtype.kind == "f":
-        _check_finite(t[:, None], [str(roles.time)])
+        _check_finite(t[:, None], [str(roles.time)], numbers)
     for run in trajectory_rows(labels, len(t)):
         late = np.flatnonzero(t[run][1:] <= t[run][:-1])
         if late.size:
             before, row = run[late[0]], run[late[0] + 1]
             apart = "" if roles.trajectory else ", or tell separate runs apart with --trajectory COLUMN"
             raise ValueError(
-                f"--time {roles.time!r} does not increase: {t[row]} in row {row + 1} follows {t[before]}. Sort the "
-                f"rows by time and drop repeats{apart}."
+                f"--time {roles.time!r} does not increase: {t[row]} in row {numbers[row]} follows {t[before]}. Sort "
+                f"the rows by time and drop repeats{apart}."
             )
 
 
-def _check_finite(values: Any, names: Sequence[str]) -> None:
+def _check_finite(values: Any, names: Sequence[str], numbers: "np.ndarray") -> None:
     import numpy as np
 
     bad = ~np.isfinite(values)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ValueError(
-            f"Column {names[column]!r} holds {values[row, column]} in row {row + 1}: only finite numbers can be used."
+            f"Column {names[column]!r} holds {values[row, column]} in row {numbers[row]}: only finite numbers can be "
+            "used; correct it or remove the row."
         )
 
 

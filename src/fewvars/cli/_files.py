@@ -54,7 +54,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 data_argument = click.argument("data", type=DATA)
 delimiter_option = click.option(
-    "--delimiter", metavar="CHARACTER", help="Between the fields of a CSV; 'tab' for a tab.  [default: comma]"
+    "--delimiter",
+    metavar="CHARACTER",
+    help="Between the fields of a CSV; 'tab' for a tab.  [default: comma; tab for .tsv and .tab]",
 )
 
 

@@ -66,7 +66,7 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     type=files.COLUMN,
     help="The column to explain. Repeat it for several that share their variables.",
 )
-@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or ISO dates.")
+@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or dates.")
 @click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels that tell runs apart.")
 @click.option(
     "--inputs",

@@ -67,18 +67,22 @@ def predict(
             raise ValueError(f"{model} holds a {type(estimator).__name__}, which does not predict.")
         if smooth and not hasattr(estimator, "smoothed_"):
             raise ValueError(f"--smooth: {model} holds a {type(estimator).__name__}, which does not smooth.")
+        if smooth and not estimator.smoothed_:
+            raise ValueError(f"--smooth: {model} was fitted to inputs as measured; leave --smooth out.")
         table = files.read(data, delimiter)
         used = _used(estimator, smooth)
         inputs = _matched(estimator, table, used, {time_column, trajectory}, quiet)
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
             columns.check_names(table, [name] if name is not None else [], option)
-        rows = columns.Rows.of(table, columns.Roles(inputs, [], time_column, trajectory, droppable=False))
+        in_time = (time_column, trajectory) if smooth else (None, None)  # otherwise times are only copied
+        rows = columns.Rows.of(table, columns.Roles(inputs, [], *in_time, droppable=False))
         if getattr(estimator, "smoothed_", False) and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
         values = _predicted(estimator, rows, used, smooth)
-    if time_column is not None and out is None and sys.stdout.isatty():
-        time_column = printable(time_column)
-    answer: dict[str, Any] = {} if time_column is None else {time_column: rows.t}
+    answer: dict[str, Any] = {}
+    if time_column is not None:
+        on_screen = out is None and sys.stdout.isatty()
+        answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
     answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
     content = table_bytes(answer, suffix)
     if out is None:

@@ -59,8 +59,8 @@ class SingularValuesDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "SingularValuesDisplay":
         """Draw the path of a fitted `FewDirectionsRegressor`."""
-        k = fitted_attribute(estimator, "n_directions_", cls.__name__)
-        path = estimator.path_
+        fitted_attribute(estimator, "ranks_", cls.__name__)
+        path, k = estimator.path_, estimator.n_directions_
         return cls(path.strengths, path.singular_values, k, lambda_=estimator.lambda_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "SingularValuesDisplay":

@@ -63,7 +63,8 @@ class SupportSizeDisplay:
         if path is not None:
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
-            return cls(sizes, bic=best, chosen=int(estimator.support_.sum()))
+            what = "variables" if hasattr(estimator, "support_") else "directions"
+            return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
         ranks = getattr(estimator, "ranks_", None)
         if ranks is not None:
             return cls(

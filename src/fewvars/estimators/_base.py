@@ -19,6 +19,7 @@ from ..heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
 from ..network import ACTIVATIONS
 from ..preparation import FEWEST_ROWS, Measured, Prepared, prepare, smooth_inputs, smoothing_helps
 from ..selection import Refit
+from ..splits import sample_times, trajectory_rows
 
 HEADS = ("auto", "network", "dictionary")
 SOLVERS = ("momentum", "monotone")
@@ -205,14 +206,20 @@ class BlockedRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimat
         values = validate_data(self, X, dtype=np.float64, reset=False)
         if t is None and trajectory is not None:
             raise ValueError("trajectory is of use only with t: give the times too, or leave both out.")
-        return values if t is None else smooth_inputs(values, t, trajectory)[0]
+        if t is None:
+            return values
+        if not self.smoothed_:
+            sample_times(t, trajectory_rows(trajectory, len(values)))  # complains, though they are not used
+            return values
+        return smooth_inputs(values, t, trajectory)[0]
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
     ) -> FloatArray:
         """Return predictions, (n,) or (n, outputs).
 
-        With `t` the rows are taken for a noisy trajectory and smoothed first; without it they never are.
+        With `t` the rows are taken for a noisy trajectory and smoothed first, as those of the fit were; not if these
+        were used as measured (`smoothed_` is False). Without `t` they never are.
         """
         values = self._inputs(X, t, trajectory)
         return self._shaped(self._head.predict(self._coordinates(values)))

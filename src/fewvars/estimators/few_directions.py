@@ -97,7 +97,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool
         Whether the inputs were smoothed.
-    selection_frequencies_ : (max_rank + 1,)
+    selection_frequencies_ : (max_rank + 1,), or more if more directions were asked for
         How often 0, 1, 2, ... directions were found; only with `n_resamples`.
     n_iter_ : int
         Updates of the first stage and the path.
@@ -208,7 +208,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if d and not data.outputs.constant.all() and self.n_directions != 0:
             starts, likely = self._starts(data, search, job)
         job.progress.stage("choosing", "fit")
-        return choose_directions(search, starts, likely, n_directions=self.n_directions)
+        most = min(self.max_rank, job.recipe.widths[0])
+        return choose_directions(search, starts, likely, max_rank=most, n_directions=self.n_directions)
 
     def _starts(self, data: Prepared, search: RankSearch, job: Job) -> tuple[dict[int, FloatArray], int]:
         """Run the first stage and the path on the training rows; return directions by rank, and the likely rank."""
@@ -275,7 +276,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _count(self, found: Directions) -> np.ndarray:
         most = max(self.max_rank, self.n_directions or 0)
-        return np.eye(most + 1)[min(found.best.rank, most)]
+        return np.eye(most + 1)[found.best.rank]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the combinations (X - mean_) @ directions_.T, (n, k)."""

@@ -259,12 +259,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
         """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
         allowed = np.flatnonzero(usable)
-        if allowed.size <= self.max_inputs:
+        most = max(self.max_inputs, self.n_variables or 0)
+        if allowed.size <= most:
             return usable
         empty = np.zeros(usable.size, bool)
         scores = search.suspicion(search.refits([empty])[0], usable)
         kept = np.zeros(usable.size, bool)
-        kept[np.argsort(-scores, kind="stable")[: self.max_inputs]] = True
+        kept[np.argsort(-scores, kind="stable")[:most]] = True
         return kept
 
     def _path(self, data: Prepared, labels: np.ndarray, usable: np.ndarray, job: Job) -> list[np.ndarray]:

@@ -63,10 +63,8 @@ def strengths(
     network: Network, initial: FloatArray, samples: Samples, penalty: ColumnPenalty, grid: FloatArray
 ) -> FloatArray:
     """Return the grid times (variance of y) / (penalty of the initial estimate)."""
-    mean = np.average(samples.Y, axis=0, weights=samples.weights)
-    variance = float(np.average(((samples.Y - mean) ** 2).sum(axis=1), weights=samples.weights))
     value = penalty.value(network.layers(initial)[penalty.layer].weights)
-    return grid * (variance or 1.0) / (value or 1.0)
+    return grid * (samples.variance() or 1.0) / (value or 1.0)
 
 
 def second_stage(

@@ -98,10 +98,7 @@ def gather(
     seconds: float | None = None,
 ) -> Facts:
     """Check what was given and predict."""
-    known = (
-        getattr(model, "n_directions_", None) is not None or getattr(model, "feature_importances_", None) is not None
-    )
-    if not known:
+    if not any(hasattr(model, name) for name in ("ranks_", "support_sizes_")):
         check_is_fitted(model)
         raise ValueError(
             f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor or "

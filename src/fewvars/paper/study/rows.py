@@ -5,6 +5,7 @@ one, and a line torn by a crash has no successor to spoil. Lines that cannot be 
 count as missing.
 """
 
+import errno
 import io
 import json
 import os
@@ -230,7 +231,13 @@ class Writer:
             write_atomically(path, buffer.getvalue())
         if self._file is None:
             self._file = self._open()
-        self._file.write(row.line().encode() + b"\n")
+        line = row.line().encode() + b"\n"
+        written = self._file.write(line)
+        if written < len(line):  # a full disk, say: nothing may follow a torn line
+            self._file.close()
+            self._file = None
+            short = f"only {written} of {len(line)} bytes of a row were written"
+            raise OSError(errno.ENOSPC, short, str(self._folder.path))
         os.fsync(self._file.fileno())
 
     def _open(self) -> Any:
