@@ -1,3 +1,4 @@
+import gzip
 import html
 import json
 import re
@@ -427,6 +428,21 @@ def test_a_row_is_on_disk_when_append_returns(finished, tmp_path):
         for count, row in enumerate(rows[:3], start=1):
             writer.append(row)
             assert lines(tmp_path) == sorted(row.line() for row in rows[:count])
+
+
+def test_compressed_rows_are_rows(finished, tmp_path):
+    _, rows, _ = finished
+    with Writer(Folder(tmp_path)) as writer:
+        for row in rows[:3]:
+            writer.append(row)
+    (plain,) = tmp_path.glob("rows/*.jsonl")
+    compressed = plain.with_name(plain.name + ".gz")
+    compressed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert Folder(tmp_path).has_rows
+    assert Folder(tmp_path).all_rows() == (rows[:3], 0)
+    compressed.write_bytes(compressed.read_bytes()[:-20])
+    assert Folder(tmp_path).all_rows() == ([], 1)
 
 
 def test_nothing_follows_a_torn_row(finished, tmp_path):

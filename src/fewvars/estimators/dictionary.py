@@ -114,6 +114,8 @@ class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, Ba
         if self.criterion == "held_out" and self.cv is None:
             # Blocks are cut from the rows that count; a given cv speaks of all rows.
             present = weight > 0
+            if present.sum() < 2:
+                raise ValueError(f"sample_weight leaves {present.sum()} rows: give at least 2 positive ones.")
             inputs, outputs, weight = inputs[present], outputs[present], weight[present]
             splits = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
         fit = fit_polynomial(

@@ -6,11 +6,13 @@ count as missing.
 """
 
 import errno
+import gzip
 import io
 import json
 import os
 import re
 import socket
+import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -140,21 +142,32 @@ class Contents:
 
 @final
 class Folder:
-    """The folder of a study: `rows/*.jsonl` and `curves/*.npz`."""
+    """The folder of a study: `rows/*.jsonl`, some perhaps compressed as `*.jsonl.gz`, and `curves/*.npz`."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     @property
+    def _files(self) -> list[Path]:
+        rows = self.path / "rows"
+        return sorted([*rows.glob("*.jsonl"), *rows.glob("*.jsonl.gz")])
+
+    @property
     def has_rows(self) -> bool:
         """Whether there is any file of rows."""
-        return any((self.path / "rows").glob("*.jsonl"))
+        return bool(self._files)
 
     def all_rows(self) -> tuple[list[Row], int]:
-        """Return all rows, oldest file first, and the number of lines that cannot be read."""
+        """Return all rows, oldest file first, and the number of lines (or compressed files) that cannot be read."""
         rows, unreadable = [], 0
-        for file in sorted((self.path / "rows").glob("*.jsonl")):
-            for line in file.read_bytes().split(b"\n"):
+        for file in self._files:
+            content = file.read_bytes()
+            try:
+                content = gzip.decompress(content) if file.suffix == ".gz" else content
+            except (OSError, EOFError, zlib.error):
+                unreadable += 1
+                continue
+            for line in content.split(b"\n"):
                 if not line.strip():
                     continue
                 try:
