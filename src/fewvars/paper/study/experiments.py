@@ -151,8 +151,9 @@ DIRECTIONS = Experiment(
         "g(z) = (z4 - z1) z2 - z3 + 8 has three directions, not four: a4 - a1, a2 and a3. The last is weak, about 2% "
         "of the spread of y. Exact means a rank of three.",
         "The paper's penalty counts columns of the second layer, which may be collinear: the rank is what counts.",
-        "Angles are the largest principal angles, in degrees, between the space that was found and the true one, or "
-        "the plane of the two strong directions. A large enough space contains both: read angles with the rank.",
+        "Angles are the largest principal angles, in degrees and in the units of the inputs, between the space that "
+        "was found and the true one, or the plane of the two strong directions. A large enough space contains both: "
+        "read angles with the rank.",
     ),
     (Drawing("directions-curves", "curves", "Learned curves of g(Ax) (the paper's Fig. 6), replicate 0."),),
 )
