@@ -1,7 +1,7 @@
 """Rows of a benchmark: every finished fit is a line of JSON, so a run that was stopped goes on where it ended.
 
-A row is what names a fit (such as target and seed), what was measured, the version, and a digest of the package's
-source. Rows made by other code are used, and said to be, unless fresh ones are asked for.
+A row is what names a fit (such as target and seed), what was measured, the version, and a digest of the source of the
+package and of the benchmark. Rows made by other code are used, and said to be, unless fresh ones are asked for.
 """
 
 import argparse
@@ -24,10 +24,11 @@ Row = dict[str, Any]
 RESULTS = Path("benchmarks/results")
 
 
-def code_digest() -> str:
-    """Return twelve hexadecimal digits that change with any module of the package."""
+def code_digest(fit: Callable[..., Row]) -> str:
+    """Return twelve hexadecimal digits that change with any module of the package, and with that of the benchmark."""
     package = Path(fv.__file__).parent
-    digest = hashlib.sha256()
+    benchmark = sys.modules[getattr(fit, "func", fit).__module__]
+    digest = hashlib.sha256(Path(str(benchmark.__file__)).read_bytes())
     for module in sorted(package.rglob("*.py")):
         digest.update(module.relative_to(package).as_posix().encode() + b"\0" + module.read_bytes())
     return digest.hexdigest()[:12]
@@ -63,7 +64,7 @@ def collect(
     `version` and `code`. New rows are appended as they come, made by `n_jobs` processes; the last row of a key
     counts. With `fresh`, rows of other code are made again.
     """
-    code = code_digest()
+    code = code_digest(fit)
     wanted = [_name(key) for key in keys]
     names = tuple(keys[0]) if keys else ()
     known = {}

@@ -10,6 +10,7 @@ from functools import partial
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -115,6 +116,9 @@ def test_json_is_the_same_from_all_formats(folder, source):
     assert not answer["smoothed"]
     assert answer["data"] == str(data)
     assert answer["seconds"] > 0
+    csv = json.loads(run("fit", folder / "data.csv", "--target", "y", "--json", "--resamples", 1, *FAST).stdout)
+    different = ("data", "seconds")
+    assert [v for k, v in answer.items() if k not in different] == [v for k, v in csv.items() if k not in different]
 
 
 def test_same_as_the_library(folder):
@@ -129,6 +133,38 @@ def test_same_as_the_library(folder):
     assert {v["name"]: v["importance"] for v in answer["variables"]} == {
         f"x{j}": model.feature_importances_[j] for j in model.get_support(indices=True)
     }
+
+
+def test_inputs_delimiter_shuffle_and_predictions_of_two_targets(tmp_path):
+    table = columns()
+    order = np.argsort(table["y"])
+    table = {name: column[order] for name, column in table.items()} | {"z": table["x2"][order] ** 2}
+    path = write_csv(tmp_path / "d.csv", table)
+    path.write_text(path.read_text().replace(",", "\t"))
+    inputs = ["--inputs", "x1,x2", "--inputs", "x4", "--delimiter", "tab", "--shuffle"]
+    done = run("fit", path, "--target", "y", "--target", "z", *inputs, "--json", "--save", tmp_path / "m", *FAST)
+    answer = json.loads(done.stdout)
+    assert answer["inputs"] == 3
+    assert {variable["name"] for variable in answer["variables"]} == {"x1", "x2", "x4"}
+    done = run("predict", tmp_path / "m", path, "--delimiter", "tab", "--quiet")
+    predicted = read_table(done.stdout.encode())
+    assert predicted.names == ["prediction_0", "prediction_1"]
+    expected = load(tmp_path / "m").predict(pd.DataFrame({name: table[name] for name in ("x1", "x2", "x4")}))
+    np.testing.assert_array_equal(predicted.matrix(predicted.names), expected)
+
+
+def test_model_without_names(tmp_path):
+    table = columns()
+    X = np.column_stack([table[f"x{j}"] for j in range(6)])
+    model = fewvars.FewVariablesRegressor(random_state=0, head="dictionary", **QUICK).fit(X, table["y"])
+    model.save(tmp_path / "m")
+    del table["y"]
+    done = run("predict", tmp_path / "m", write_csv(tmp_path / "d.csv", table))
+    np.testing.assert_array_equal(read_table(done.stdout.encode()).columns["prediction"], model.predict(X))
+    del table["x5"]
+    refused(
+        run("predict", tmp_path / "m", write_csv(tmp_path / "d.csv", table)), "knows no names, and DATA has 5 columns"
+    )
 
 
 def test_several_targets_kept_and_dropped_columns(tmp_path):
@@ -169,6 +205,12 @@ def test_dates_trajectories_and_smoothing(tmp_path):
     assert rows[1][0] == "2024-01-01T00:00:00.000000"
     assert len(rows) == n + 1
     assert smooth.stdout != plain.stdout
+    model = load(tmp_path / "m")
+    t = np.array([text.rstrip("Z") for text in hours], "datetime64[us]")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about names
+        expected = model.predict(X, t=t, trajectory=np.repeat([0, 1], 100))
+    np.testing.assert_array_equal([float(row[1]) for row in rows[1:]], expected)
     del table["x1"], table["x2"]
     few = write_csv(tmp_path / "few.csv", table)
     done = run("predict", tmp_path / "m", few, "--trajectory", "run", "--time", "when", "--smooth")
@@ -464,7 +506,7 @@ def test_printable():
 
 def test_help_and_version_are_quick_to_load():
     """Nothing heavy is imported by the command line itself."""
-    code = "import sys, fewvars; before = set(sys.modules); import fewvars.cli; print(*set(sys.modules) - before)"
+    code = "import sys; before = set(sys.modules); import fewvars, fewvars.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = {name.partition(".")[0] for name in done.stdout.split()}
     assert "click" in imported

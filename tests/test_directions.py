@@ -215,6 +215,23 @@ class TestEstimator:
         assert model.n_directions_ == 1
         assert max(model.ranks_) == 1
 
+    def test_trajectory_is_smoothed_and_rows_without_weight_do_not_count(self):
+        rng = np.random.default_rng(5)
+        t = np.tile(np.arange(400) * 0.05, 2)
+        label = np.repeat(["a", "b"], 400)
+        phase = np.where(label == "a", 0.0, 2.0)
+        clean = np.column_stack([np.sin((1 + 0.37 * j) * t + j + phase) for j in range(6)])
+        truth = (clean[:, 1] + clean[:, 3]) ** 2
+        X, y = clean + 0.15 * rng.standard_normal(clean.shape), truth + 0.02 * rng.standard_normal(800)
+        weight = (rng.random(800) < 0.9).astype(float)
+        y[weight == 0] = 1e3
+        model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y, weight, t=t, trajectory=label)
+        assert model.smoothed_
+        assert model.n_directions_ == 1
+        assert degrees(model.directions_, np.eye(6)[[1]] + np.eye(6)[[3]]) < 8
+        error = model.predict(X, t=t, trajectory=label) - truth
+        assert np.sqrt(np.mean(error**2)) < 0.2 * truth.std()
+
     def test_rounding_is_no_direction(self):
         X = np.random.default_rng(0).standard_normal((500, 6))
         assert fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, X.sum(axis=1)).n_directions_ == 1
@@ -335,6 +352,18 @@ class TestCompare:
         found = fv.compare(X, X[:, 1] ** 2 + np.tanh(X[:, 4]) + 0.05 * rng.standard_normal(600), **QUICK)
         assert found.recommendation == "variables"
         assert found.numbers[list(found.forms).index("variables")] == 2
+
+    def test_on_a_trajectory_with_rows_that_do_not_count(self):
+        rng = np.random.default_rng(6)
+        t = np.arange(600) * 0.05
+        clean = np.column_stack([np.sin((1 + 0.37 * j) * t + j) for j in range(6)])
+        X, y = clean + 0.1 * rng.standard_normal(clean.shape), clean[:, 1] ** 2 + 0.02 * rng.standard_normal(600)
+        weight = (rng.random(600) < 0.9).astype(float)
+        y[weight == 0] = 1e3
+        found = fv.compare(X, y, sample_weight=weight, t=t, trajectory=np.zeros(600), **QUICK)
+        assert found.recommendation == "variables"
+        assert found.variables.get_support(indices=True).tolist() == [1]
+        assert found.errors[found.forms.index("variables")] < 0.05
 
     def test_noise(self):
         rng = np.random.default_rng(5)

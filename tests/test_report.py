@@ -1,5 +1,7 @@
 """The report: it says what was found, nothing in it can be made to run, and a real browser shows it whole."""
 
+import base64
+import hashlib
 import re
 import shutil
 import warnings
@@ -14,7 +16,9 @@ from sklearn.linear_model import LinearRegression
 from fewvars import FewVariablesRegressor
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+from fewvars.polynomial import Polynomial
 from fewvars.report import report_html, write_report
+from fewvars.report._equation import equations
 from fewvars.report._explorer import Line
 from fewvars.report._markup import data_block, escape, tag
 
@@ -99,6 +103,15 @@ def text_of(html):
     return " ".join(Elements(html).text.split())
 
 
+def test_equations_as_mathematics():
+    exponents, coefficients = [[0, 0], [1, 0], [2, 1]], [[3.0, 0.0], [1.5e-7, -1.0], [-2.0, 0.25]]
+    polynomial = Polynomial(np.array(exponents), np.array(coefficients))
+    one, two = equations(polynomial, [tag("var", "a"), tag("var", "b")], ["y", "z"])
+    thin = "\u2009"
+    assert text_of(one) == f"y = −2{thin}a2 b + 1.5{thin}×{thin}10−7{thin}a + 3".replace(thin, " ")
+    assert text_of(two) == f"z = 0.25{thin}a2 b − 1{thin}a".replace(thin, " ")
+
+
 class TestMarkup:
     def test_text_is_escaped_once_and_markup_stays(self):
         inner = tag("b", "<&\"'")
@@ -115,8 +128,9 @@ class TestMarkup:
 
 
 class TestContent:
-    def test_the_answer_comes_first(self, timed_html):
+    def test_the_answer_comes_first(self, fitted, timed_html):
         text = text_of(timed_html)
+        assert f"Held-out error{fitted[0].held_out_error_:.3g}of the variance" in text
         assert re.search(r"A title ?flux depends on 3 of 8 variables: [beg], [beg] and [beg]\.", text)
         assert "It chose the model: not a test error." in text
         assert "12.3 s" in text
@@ -130,7 +144,7 @@ class TestContent:
 
     def test_equation_and_reproduction(self, timed_html):
         text = text_of(timed_html)
-        assert re.search(r"flux = (−?[\d.]+\s?b e|.*\s?b e) ", text)
+        assert re.search(r"flux = (1\.0\d*|0\.99\d*)\s?b e \+ 0\.(49|50)\d*\s?g ", text)
         assert "model = fv.FewVariablesRegressor(" in text
         assert "head='dictionary'" in text
         assert "random_state=0" in text
@@ -283,6 +297,10 @@ class TestSafety:
             r"form-action 'none'",
             policy,
         )
+        for kind in ("style", "script"):
+            content = re.findall(rf"<{kind}>(.*?)</{kind}>", timed_html, re.DOTALL)[-1]
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            assert f"{kind}-src 'sha256-{digest}'" in policy
 
     def test_figures_and_tables_are_described(self, timed_html):
         elements = Elements(timed_html).elements

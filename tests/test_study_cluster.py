@@ -67,8 +67,9 @@ class FatalOnce(fv.SparseDictionaryRegressor):
 
 
 def comparable(rows):
-    """Everything about rows but when, where and how long."""
-    return [{k: v for k, v in asdict(row).items() if k not in ("seconds", "finished", "host")} for row in rows]
+    """Everything about rows but when, where and how long (and the commit: the checkout may change meanwhile)."""
+    where = ("seconds", "finished", "host", "commit")
+    return [{k: v for k, v in asdict(row).items() if k not in where} for row in rows]
 
 
 def n_lines(folder):

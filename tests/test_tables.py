@@ -274,7 +274,7 @@ def test_kind_is_told_by_content_and_names_are_no_patterns(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(b"a,b\n1,2\n"))
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(b"a,b\n1,2\n"), daemon=True)
     writer.start()
     assert read_table(tmp_path / "pipe").matrix("ab").tolist() == [[1, 2]]
     writer.join()
