@@ -7,6 +7,7 @@ import signal
 import warnings
 import xml.etree.ElementTree
 from dataclasses import FrozenInstanceError, asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -428,6 +429,22 @@ def test_a_row_is_on_disk_when_append_returns(finished, tmp_path):
         for count, row in enumerate(rows[:3], start=1):
             writer.append(row)
             assert lines(tmp_path) == sorted(row.line() for row in rows[:count])
+
+
+def test_committed_rows_belong_to_the_specifications_of_today():
+    """A change that would make the full study stale is noticed here."""
+    contents = Folder(Path(__file__).parent.parent / "benchmarks" / "results" / "study").contents(
+        {
+            (experiment.name, setting.name, method.name): specification(setting, method)
+            for experiment in EXPERIMENTS
+            for setting, method in experiment.cells()
+        }
+    )
+    assert contents.rows
+    assert (contents.stale, contents.unreadable) == (0, 0)
+    assert all(row.fitted for row in contents.rows.values())
+    assert len({row.commit for row in contents.rows.values()}) == 1
+    assert all(task.seed == contents.rows[task.key].seed for task in plan(EXPERIMENTS, 1))
 
 
 def test_compressed_rows_are_rows(finished, tmp_path):

@@ -238,7 +238,7 @@ class Writer:
         """Store the curve, then the row; when this returns both are on disk."""
         if curve is not None:
             buffer = io.BytesIO()
-            np.savez(buffer, **curve)  # type: ignore[arg-type]
+            np.savez_compressed(buffer, **curve)  # type: ignore[arg-type]
             path = self._folder.curve_file(row)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, buffer.getvalue())
