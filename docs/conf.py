@@ -23,7 +23,7 @@ autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "study-tables.md"]
 
 
 def setup(app):
