@@ -47,6 +47,8 @@ HOSTILE = [
     "",
 ]
 
+LITERAL = Configuration(width=6, n_first=100, n_second=60, n_strengths=8)
+
 
 def product_and_line(n=300, d=8):
     """Return y = x1 x4 + x6 / 2 plus noise."""
@@ -201,8 +203,7 @@ class TestSizes:
 
     def test_paper_has_bic_only(self):
         X, y = product_and_line(200)
-        quick = Configuration(width=6, n_first=100, n_second=60, n_strengths=8)
-        model = AdaptiveGroupLassoRegressor(configuration=quick, random_state=0).fit(X, y)
+        model = AdaptiveGroupLassoRegressor(configuration=LITERAL, random_state=0).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.errors is None
         assert display.chosen == model.support_.sum()
@@ -211,8 +212,7 @@ class TestSizes:
 
     def test_paper_directions_have_bic_but_no_path_of_singular_values(self):
         X, y = product_and_line(200)
-        quick = Configuration(width=6, n_first=100, n_second=60, n_strengths=8)
-        model = AdaptiveDirectionsRegressor(configuration=quick, random_state=0).fit(X, y)
+        model = AdaptiveDirectionsRegressor(configuration=LITERAL, random_state=0).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.chosen == model.bic_path_.sizes[model.bic_path_.best]
         assert "number of directions" in drawn(display)

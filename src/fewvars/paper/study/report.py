@@ -11,7 +11,7 @@ from fewvars._atomic import write_atomically
 from fewvars.paper.study.experiments import EXPERIMENTS
 from fewvars.paper.study.page import Picture, Section, page
 from fewvars.paper.study.rows import Contents, Folder, Row
-from fewvars.paper.study.specification import Drawing, Experiment, specification
+from fewvars.paper.study.specification import Drawing, Experiment, plan
 from fewvars.paper.study.summary import Summary, summarise
 from fewvars.paper.study.tables import table
 from fewvars.systems import Lorenz96
@@ -50,13 +50,7 @@ def write_report(folder: str | Path, *, experiments: Sequence[Experiment] = EXPE
     matplotlib there are no figures.
     """
     store = Folder(folder)
-    contents = store.contents(
-        {
-            (experiment.name, setting.name, method.name): specification(setting, method)
-            for experiment in experiments
-            for setting, method in experiment.cells()
-        }
-    )
+    contents = store.contents({task.key[:3]: task.specification for task in plan(experiments, 1)})
     for name in ("tables", "figures"):
         (store.path / name).mkdir(parents=True, exist_ok=True)
     sections, blocks, figures = [], [], []
