@@ -9,6 +9,7 @@ import sys
 import textwrap
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from safetensors import safe_open
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -28,7 +29,7 @@ from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.lags import LagTransformer
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
 from fewvars.persistence import ModelFileError, load, save
-from fewvars.persistence.container import pack, unpack
+from fewvars.persistence.container import FORMAT, pack, unpack
 from fewvars.persistence.models import ESTIMATORS
 from fewvars.persistence.records import RECORDS
 from fewvars.persistence.values import decode, encode
@@ -177,6 +178,28 @@ class TestRoundTrip:
         assert description["fitted"]["_head"]["fields"]["network"]["fields"]["widths"] == {
             "tuple": list(model._head.network.widths)
         }
+
+
+class TestEarlierFiles:
+    """Files in ``saved/format-N`` are of the code that introduced format N: never write one again, only add new kinds."""
+
+    folders = sorted((Path(__file__).parent / "saved").iterdir())
+
+    @pytest.mark.parametrize("folder", folders, ids=lambda folder: folder.name)
+    def test_are_read_and_predict_as_they_did(self, folder):
+        X = data()[0][:5]
+        outputs = json.loads((folder / "outputs.json").read_text())
+        assert {path.stem for path in folder.glob("*.fewvars")} == outputs.keys()
+        kinds = set()
+        for name, output in outputs.items():
+            model = load(folder / f"{name}.fewvars")
+            evaluate = model.transform if isinstance(model, LagTransformer) else model.predict
+            assert_allclose(evaluate(X), output, rtol=1e-9, atol=1e-9, err_msg=name)
+            kinds.add(type(model))
+        assert kinds == set(ESTIMATORS)
+
+    def test_there_are_some_of_every_format(self):
+        assert [folder.name for folder in self.folders] == [f"format-{n}" for n in range(1, FORMAT + 1)]
 
 
 class TestParameters:
