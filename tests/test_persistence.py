@@ -181,7 +181,7 @@ class TestRoundTrip:
 
 
 class TestEarlierFiles:
-    """Files in ``saved/format-N`` are of the code that introduced format N: never write one again, only add new kinds."""
+    """Files in ``saved/format-N`` are of the code that introduced format N: add new kinds, never write one again."""
 
     folders = sorted((Path(__file__).parent / "saved").iterdir())
 
