@@ -179,6 +179,23 @@ def test_a_run_that_is_killed_goes_on_where_it_was(serial, tmp_path):
     assert all((store.curve(row) is not None) == (row.replicate == 0) for row in resumed)
 
 
+def test_a_run_that_is_terminated_leaves_no_process(tmp_path):
+    many = ("--only", "noiseless", "--methods", "plain", "--replicates", "10000", "--jobs", "2", "--quiet")
+    with started("-m", "fewvars", "reproduce", "--rows", str(tmp_path), *many) as process:
+        until(lambda: n_lines(tmp_path) >= 2, "two rows")
+        process.terminate()
+        assert process.wait(WAIT) == 143
+
+        def gone():
+            try:
+                os.killpg(process.pid, 0)
+            except ProcessLookupError:
+                return True
+            return False
+
+        until(gone, "the end of the worker processes")
+
+
 def test_dask_gives_the_same_rows_though_a_worker_is_killed(serial, tmp_path):
     folder = tmp_path / "study"
     with cluster(tmp_path, 2, "--no-nanny") as (address, workers):

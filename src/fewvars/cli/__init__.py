@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from .. import __version__
-from ._terminal import State, debug_option, one_line, ready_streams
+from ._terminal import State, Terminated, debug_option, one_line, ready_streams, termination_as_interrupt
 
 COMMANDS = {
     "fit": "Find the few variables that a column of DATA depends on.",
@@ -44,9 +44,12 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; Ctrl-C is not an error of it."""
+        """Run a command; Ctrl-C and SIGTERM are no errors of it."""
         try:
             return super().invoke(ctx)
+        except Terminated:
+            click.echo("Terminated.", err=True)
+            ctx.exit(143)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(130)
@@ -54,13 +57,14 @@ class Commands(click.Group):
     def main(  # type: ignore[override]  # without the overloads
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> Any:
-        """Run the command line and exit: 0 done, 1 failure, 2 usage or bad data, 130 interrupted."""
+        """Run the command line and exit: 0 done, 1 failure, 2 usage or bad data, 130 interrupted, 143 terminated."""
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **extra)
         ready_streams()
         state = State()
         try:
-            code = super().main(args, standalone_mode=False, obj=state, **extra)
+            with termination_as_interrupt():
+                code = super().main(args, standalone_mode=False, obj=state, **extra)
         except click.Abort:
             click.echo("Interrupted.", err=True)
             code = 130

@@ -3,7 +3,9 @@
 import json
 import math
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +46,27 @@ def ready_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - open to the end
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, as sent by batch systems, containers and `timeout`: what Ctrl-C would end, it ends too."""
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated`, so that bars end, temporary files go and worker processes are stopped."""
+    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def printable(text: object) -> str:
