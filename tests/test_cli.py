@@ -597,7 +597,7 @@ class TestProcesses:
         os.close(screen)
         assert process.returncode == 130
         assert answer == b""
-        assert said.rstrip().endswith(b"Interrupted.")  # after the bar, whose line may not have ended
+        assert said.rstrip().endswith(b"\nInterrupted.")  # on a line of its own, below the bar
         assert b"Traceback" not in said
 
 

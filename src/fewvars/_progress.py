@@ -25,7 +25,10 @@ class Progress:
         """Start counting the units of another stage, of which there are `total` if that is known."""
         self._close()
         if self._shown:
-            self._bar = tqdm(desc=name, unit=unit, total=total)
+            # Any delay, even one below the resolution of the clock, leaves drawing to `refresh`. Drawn while it is
+            # made, a bar that Ctrl-C interrupts could not be closed, and its line would stay open.
+            self._bar = tqdm(desc=name, unit=unit, total=total, delay=1e-9)
+            self._bar.refresh()
 
     def step(self) -> None:
         """Count one unit."""
