@@ -1,11 +1,14 @@
 """The benchmarks' own machinery: rows that survive a stop, and tables that say what they should."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import few_directions, few_variables, literal, peers
+from benchmarks import dictionary_strength, few_directions, few_variables, literal, peers
 from benchmarks.rows import append, code_digest, collect, judged, mean_and_error, read, table
+
+from fewvars.paper import study
 
 KEYS = [{"target": target, "seed": seed} for target in ("a", "b") for seed in (0, 1)]
 
@@ -157,3 +160,16 @@ def test_rivals_of_our_own_making_find_what_they_must(method):
     y = np.sinh(z) if method == "sliced_inverse_regression" else z**2
     (found,) = getattr(few_directions, method)(X, y, 1, seed=0)
     assert abs(np.corrcoef(X @ found, z)[0, 1]) > 0.995
+
+
+def test_the_table_of_dictionary_strengths_is_what_the_code_gives():
+    lines = Path(__file__).parents[1].joinpath("benchmarks/results/dictionary_strength.md").read_text().splitlines()
+    cells = {line.split(" | ")[0]: line.removesuffix(" |").split(" | ")[1:] for line in lines}
+    column = dictionary_strength.CHOSEN.index("setting 3")
+    (setting,) = (s for e in study.EXPERIMENTS for s in e.settings if s.name == "setting 3")
+    found, printed = (
+        [float(value) for value in cell.split(", ")]
+        for cell in (dictionary_strength.cell(setting, 0.1), cells["| 0.1"][column])
+    )
+    assert found == pytest.approx(printed, rel=0.1)  # trajectories depend on rounding, and with it on the machine
+    assert cells["| paper"][column] == "1, 0, 0.622"
