@@ -431,16 +431,38 @@ def test_a_row_is_on_disk_when_append_returns(finished, tmp_path):
             assert lines(tmp_path) == sorted(row.line() for row in rows[:count])
 
 
-def test_committed_rows_belong_to_the_specifications_of_today():
-    """A change that would make the full study stale is noticed here."""
-    tasks = plan(EXPERIMENTS, 1)
+@pytest.fixture(scope="module")
+def committed():
+    """The tasks of a study with 100 replicates, and the contents of the folder that holds the full run."""
+    tasks = plan(EXPERIMENTS, 100)
     folder = Folder(Path(__file__).parent.parent / "benchmarks" / "results" / "study")
-    contents = folder.contents({task.key[:3]: task.specification for task in tasks})
-    assert contents.rows
+    return tasks, folder.contents({task.key[:3]: task.specification for task in tasks})
+
+
+def test_committed_rows_belong_to_the_specifications_of_today(committed):
+    """A change that would make the full study stale is noticed here."""
+    tasks, contents = committed
     assert (contents.stale, contents.unreadable) == (0, 0)
     assert all(row.fitted for row in contents.rows.values())
     assert len({row.commit for row in contents.rows.values()}) == 1
-    assert all(task.seed == contents.rows[task.key].seed for task in tasks)
+    averaged = [task for task in tasks if task.key[0] in ("size", "noise", "settings")]
+    assert len(averaged) == 5100
+    assert all(task.seed == contents.rows[task.key].seed for task in averaged)
+    assert {task.key[:3] for task in tasks} == {key[:3] for key in contents.rows}
+
+
+def test_committed_rows_are_as_good_as_the_documentation_says(committed):
+    rows = committed[1].rows
+
+    def values(name, experiment, setting, method):
+        return [getattr(rows[experiment, setting, method, replicate], name) for replicate in range(100)]
+
+    for experiment in EXPERIMENTS:
+        if experiment.name in ("size", "noise", "settings"):
+            assert all(all(values("exact", experiment.name, setting.name, "ours")) for setting in experiment.settings)
+    for level in ("noise 0.02", "noise 0.03", "noise 0.04", "noise 0.05"):
+        ours, literal = (np.mean(values("relative_error", "noise", level, method)) for method in ("ours", "literal"))
+        assert 0.065 < ours / literal < 0.105
 
 
 def test_compressed_rows_are_rows(finished, tmp_path):
