@@ -431,6 +431,9 @@ def test_a_row_is_on_disk_when_append_returns(finished, tmp_path):
             assert lines(tmp_path) == sorted(row.line() for row in rows[:count])
 
 
+AVERAGED = ("size", "noise", "settings")  # by the paper, over 100 data sets
+
+
 @pytest.fixture(scope="module")
 def committed():
     """The tasks of a study with 100 replicates, and the contents of the folder that holds the full run."""
@@ -445,7 +448,7 @@ def test_committed_rows_belong_to_the_specifications_of_today(committed):
     assert (contents.stale, contents.unreadable) == (0, 0)
     assert all(row.fitted for row in contents.rows.values())
     assert len({row.commit for row in contents.rows.values()}) == 1
-    averaged = [task for task in tasks if task.key[0] in ("size", "noise", "settings")]
+    averaged = [task for task in tasks if task.key[0] in AVERAGED]
     assert len(averaged) == 5100
     assert all(task.seed == contents.rows[task.key].seed for task in averaged)
     assert {task.key[:3] for task in tasks} == {key[:3] for key in contents.rows}
@@ -458,7 +461,7 @@ def test_committed_rows_are_as_good_as_the_documentation_says(committed):
         return [getattr(rows[experiment, setting, method, replicate], name) for replicate in range(100)]
 
     for experiment in EXPERIMENTS:
-        if experiment.name in ("size", "noise", "settings"):
+        if experiment.name in AVERAGED:
             assert all(all(values("exact", experiment.name, setting.name, "ours")) for setting in experiment.settings)
     for level in ("noise 0.02", "noise 0.03", "noise 0.04", "noise 0.05"):
         ours, literal = (np.mean(values("relative_error", "noise", level, method)) for method in ("ours", "literal"))
