@@ -46,7 +46,7 @@ def write_data(path, rows, columns):
     """Write a CSV in which y is a function of x3, x7 and x8 with a little noise."""
     import numpy as np
 
-    from fewvars.tables import table_bytes
+    from fewvars.files.tables import table_bytes
 
     rows, columns = int(rows), int(columns)
     rng = np.random.default_rng(100)

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fewvars._kernels import layers
+from fewvars.engine.kernels import layers
 
 
 def compiled(blas_from):

@@ -11,8 +11,8 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.rows import judged, table
-from fewvars.paper.study import EXPERIMENTS, Setting
-from fewvars.paper.study.experiments import DICTIONARY_L1
+from fewvars.study import EXPERIMENTS, Setting
+from fewvars.study.experiments import DICTIONARY_L1
 
 STRENGTHS = (0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.01, 3e-3, 1e-3, 3e-4, 1e-4)
 SETTINGS = {setting.name: setting for experiment in EXPERIMENTS for setting in experiment.settings}

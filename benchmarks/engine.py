@@ -21,10 +21,10 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 
 import numpy as np
 
-from fewvars import _kernels as kernels
-from fewvars._kernels import activations
-from fewvars.network import Network, Samples
-from fewvars.solvers import Trainer, learning_rates
+from fewvars.engine import kernels
+from fewvars.engine.kernels import activations
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.solvers import Trainer, learning_rates
 
 DEPTH, RATE = 3, 0.001
 GRID_D, GRID_H, GRID_B = (4, 40, 200, 1000), (10, 20, 80, 200), (32, 128, 1000)

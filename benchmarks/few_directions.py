@@ -40,8 +40,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
 import fewvars as fv
-from fewvars import datasets, metrics, targets
 from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+from fewvars.problems import datasets, metrics, targets
 
 from .literal import initial_state
 from .rows import collect

@@ -20,7 +20,7 @@ import numpy as np
 
 import fewvars as fv
 from benchmarks.rows import Row, add_options, collect, judged, mean_and_error, seeds, table
-from fewvars import datasets, targets
+from fewvars.problems import datasets, targets
 
 SEEDS = 20
 

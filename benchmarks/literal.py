@@ -22,11 +22,11 @@ import numpy as np
 
 from benchmarks.few_variables import LORENZ, SEEDS
 from benchmarks.rows import Row, add_options, collect, judged, mean_and_error, seeds, table
-from fewvars.datasets import Dataset, lorenz96_dataset
-from fewvars.estimators.networks import GroupLassoRegressor, NeuralRegressor
-from fewvars.metrics import centred_error, relative_error, sensitivity, specificity
 from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
-from fewvars.targets import Target, lorenz_equation, paper_setting
+from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
+from fewvars.problems.datasets import Dataset, lorenz96_dataset
+from fewvars.problems.metrics import centred_error, relative_error, sensitivity, specificity
+from fewvars.problems.targets import Target, lorenz_equation, paper_setting
 
 EQUATIONS = (3, 7, 14, 19, 31, 36, 2, 29, 17, 38, 12, 33)
 FROZEN = Configuration()

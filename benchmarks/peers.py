@@ -37,8 +37,8 @@ import numpy as np
 
 import fewvars as fv
 from benchmarks.rows import Row, add_options, collect, judged, mean_and_error, seeds, table
-from fewvars import datasets, targets
-from fewvars.splits import BlockedSplit
+from fewvars.problems import datasets, targets
+from fewvars.series.splits import BlockedSplit
 
 N_TEST = 5000
 REPORTED = 3

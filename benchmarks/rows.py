@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 import fewvars as fv
-from fewvars import metrics
+from fewvars.problems import metrics
 
 Row = dict[str, Any]
 RESULTS = Path("benchmarks/results")

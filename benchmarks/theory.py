@@ -14,11 +14,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fewvars import theory
-from fewvars.datasets import lorenz96_dataset
-from fewvars.network import Network, Samples
-from fewvars.penalties import InputGroups
-from fewvars.solvers import MonotoneFit, Objective, adam, monotone
-from fewvars.targets import lorenz_equation
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import InputGroups
+from fewvars.engine.solvers import MonotoneFit, Objective, adam, monotone
+from fewvars.problems.datasets import lorenz96_dataset
+from fewvars.problems.targets import lorenz_equation
 
 OUTER_BOUND = 2.0  # a box that contains both runs
 BLUE, ORANGE, GREY = "#2166ac", "#d6604d", "#777777"

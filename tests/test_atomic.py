@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from fewvars._atomic import atomic_file, write_atomically
+from fewvars._common.atomic import atomic_file, write_atomically
 
 
 def contents(folder):

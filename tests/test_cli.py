@@ -18,8 +18,8 @@ import fewvars
 from fewvars.cli import COMMANDS, main
 from fewvars.cli._answer import sentences
 from fewvars.cli._terminal import printable
-from fewvars.persistence import load
-from fewvars.tables import read_table, table_bytes
+from fewvars.files.persistence import load
+from fewvars.files.tables import read_table, table_bytes
 
 # Enough to find three variables of six, and no more.
 QUICK = {"first_updates": 200, "path_updates": 60, "refit_updates": 300, "max_candidates": 4}
@@ -157,7 +157,7 @@ def test_model_without_names(tmp_path):
     table = columns()
     X = np.column_stack([table[f"x{j}"] for j in range(6)])
     model = fewvars.FewVariablesRegressor(random_state=0, head="dictionary", **QUICK).fit(X, table["y"])
-    model.save(tmp_path / "m")
+    fewvars.save(model, tmp_path / "m")
     del table["y"]
     done = run("predict", tmp_path / "m", write_csv(tmp_path / "d.csv", table))
     np.testing.assert_array_equal(read_table(done.stdout.encode()).columns["prediction"], model.predict(X))
@@ -469,7 +469,7 @@ def test_debug_shows_the_traceback(monkeypatch):
     for arguments in (["--debug", "fit", "-", "--target", "y"], ["fit", "-", "--target", "y", "--debug"]):
         done = run(*arguments, stdin="a,b\n1,2\n")
         assert isinstance(done.exception, ValueError)
-    monkeypatch.setattr("fewvars.tables.read_table", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("fewvars.files.tables.read_table", lambda *_, **__: 1 / 0)
     refused(run("fit", "-", "--target", "y", stdin="a"), "ZeroDivisionError: division by zero (--debug", code=1)
 
 

@@ -3,9 +3,9 @@ import pickle
 import numpy as np
 import pytest
 
-from fewvars.datasets import lorenz96_dataset, lorenz96_trajectory
-from fewvars.systems import Lorenz96
-from fewvars.targets import few_directions, lorenz_equation, paper_setting
+from fewvars.problems.datasets import lorenz96_dataset, lorenz96_trajectory
+from fewvars.problems.systems import Lorenz96
+from fewvars.problems.targets import few_directions, lorenz_equation, paper_setting
 
 SMALL = {"d": 8, "n_train": 900, "n_test": 100}
 

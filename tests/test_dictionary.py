@@ -10,14 +10,15 @@ from sklearn.linear_model import Lasso, MultiTaskLasso
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fewvars import _dictionary_path, metrics
-from fewvars._compressed import check_memory, compress, memory_estimate
-from fewvars._dictionary_path import bic, l1_path, threshold_path
-from fewvars.datasets import lorenz96_dataset
-from fewvars.dictionary import METHODS, Polynomial, _fewest_terms, fit_polynomial
 from fewvars.estimators import SparseDictionaryRegressor
-from fewvars.polynomial import monomial_count, monomial_exponents, monomial_values
-from fewvars.targets import lorenz_equation
+from fewvars.polynomials import paths as _dictionary_path
+from fewvars.polynomials.compressed import check_memory, compress, memory_estimate
+from fewvars.polynomials.dictionary import METHODS, Polynomial, _fewest_terms, fit_polynomial
+from fewvars.polynomials.paths import bic, l1_path, threshold_path
+from fewvars.polynomials.polynomial import monomial_count, monomial_exponents, monomial_values
+from fewvars.problems import metrics
+from fewvars.problems.datasets import lorenz96_dataset
+from fewvars.problems.targets import lorenz_equation
 
 BLOCKS = KFold(4)
 

@@ -11,15 +11,15 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
-from fewvars.comparison import Comparison, _prepared
-from fewvars.directions import RankSearch, choose_directions, low_rank
-from fewvars.held_out import HeldOut
-from fewvars.network import Network, Samples
-from fewvars.penalties import SingularValues
-from fewvars.rank_path import DirectionsPath, full_to_zero_rank
-from fewvars.ridge_functions import NetworkForm, PolynomialForm
-from fewvars.ridge_polynomial import RidgePolynomial
-from fewvars.solvers import Outcome, levenberg_marquardt
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import SingularValues
+from fewvars.engine.solvers import Outcome, levenberg_marquardt
+from fewvars.estimators.comparison import Comparison, _prepared
+from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
+from fewvars.search.directions.ranks import RankSearch, choose_directions, low_rank
+from fewvars.search.directions.ridge_functions import NetworkForm, PolynomialForm
+from fewvars.search.directions.ridge_polynomial import RidgePolynomial
+from fewvars.search.held_out import HeldOut
 
 QUICK = {"first_updates": 400, "path_updates": 100, "refit_updates": 600, "path_factor": 1.3}
 

@@ -28,10 +28,10 @@ from fewvars.displays import (
     SupportSizeDisplay,
     partial_dependence,
 )
-from fewvars.displays._figure import BLUE, PALE, spread
-from fewvars.displays._names import distinct_names, group_names, label, plain, short
-from fewvars.displays._partial import some_rows
 from fewvars.displays.directions import ordinal
+from fewvars.displays.figure import BLUE, PALE, spread
+from fewvars.displays.names import distinct_names, group_names, label, plain, short
+from fewvars.displays.partial import some_rows
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
 

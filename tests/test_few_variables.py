@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
-from fewvars.lags import LagTransformer
-from fewvars.splits import BlockedSplit
+from fewvars.series.lags import LagTransformer
+from fewvars.series.splits import BlockedSplit
 
 QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
 # Enough to be right on the easy problems below.

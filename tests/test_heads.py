@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fewvars.engine.network import Samples
 from fewvars.heads import HeadFit, MeanHead, choose_head, held_out_errors
-from fewvars.held_out import HeldOut
-from fewvars.network import Samples
-from fewvars.splits import BlockedSplit
+from fewvars.search.held_out import HeldOut
+from fewvars.series.splits import BlockedSplit
 
 RECIPE = HeadFit(ridges=(1e-6, 1e-4), n_networks=2)
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from fewvars.lags import LagTransformer
+from fewvars.series.lags import LagTransformer
 
 LAGS = [(0, (0,)), (2, (0, 1, 2)), ([3, 1], (3, 1)), ((0, 5), (0, 5)), (np.array([1, 40]), (1, 40))]
 TRAJECTORIES = [None, np.repeat(["b", "a"], [13, 7]), np.tile([0, 1], 10)]

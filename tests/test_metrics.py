@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fewvars import metrics
+from fewvars.problems import metrics
 
 TRUE = np.array([1, 1, 1, 0, 0, 0, 0, 0], dtype=bool)
 SELECTED = np.array([1, 1, 0, 1, 0, 0, 0, 0], dtype=bool)

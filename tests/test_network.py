@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fewvars import _kernels
-from fewvars.network import ACTIVATIONS, Network, Samples
+from fewvars.engine import kernels as _kernels
+from fewvars.engine.network import ACTIVATIONS, Network, Samples
 from kernels.cases import NETWORKS, parameters
 
 networks = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS.keys())

@@ -13,13 +13,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 import fewvars as fv
+from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.files.onnx import export_onnx
 from fewvars.heads import DictionaryHead, HeadFit, MeanHead
-from fewvars.lags import LagTransformer
-from fewvars.network import ACTIVATIONS
-from fewvars.onnx_export import export_onnx
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
-from fewvars.polynomial import Polynomial
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.series.lags import LagTransformer
 
 QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
 DIRECTIONS = {

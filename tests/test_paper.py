@@ -6,12 +6,12 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fewvars.estimators.networks import GroupLassoRegressor, NeuralRegressor
+from fewvars.engine.penalties import InputGroups
+from fewvars.engine.solvers import Outcome, adam
 from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
-from fewvars.paper._first import Stage, Standardised, cut, first_stage, initial_parameters
-from fewvars.paper._second import bic, second_stage
-from fewvars.penalties import InputGroups
-from fewvars.solvers import Outcome, adam
+from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
+from fewvars.paper.first_stage import Stage, Standardised, cut, first_stage, initial_parameters
+from fewvars.paper.second_stage import bic, second_stage
 
 ALL = (AdaptiveGroupLassoRegressor, GroupLassoRegressor, NeuralRegressor)
 QUICK = Configuration(width=10, n_first=800, n_second=300, n_strengths=12)

@@ -6,12 +6,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fewvars.metrics import principal_angles
+from fewvars.engine.penalties import SecondLayerColumns
+from fewvars.engine.solvers import Outcome
 from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
-from fewvars.paper._first import Standardised, clear_idle, first_stage, initial_parameters
-from fewvars.paper._second import second_stage
-from fewvars.penalties import SecondLayerColumns
-from fewvars.solvers import Outcome
+from fewvars.paper.first_stage import Standardised, clear_idle, first_stage, initial_parameters
+from fewvars.paper.second_stage import second_stage
+from fewvars.problems.metrics import principal_angles
 
 QUICK = Configuration(width=8, n_first=800, n_second=800, n_strengths=12)
 TINY = Configuration(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.network import Network, Samples
-from fewvars.path import Path, dense_to_empty, starting_strength
-from fewvars.penalties import InputGroups
-from fewvars.solvers import Objective, Outcome, adam
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import InputGroups
+from fewvars.engine.solvers import Objective, Outcome, adam
+from fewvars.search.variables.path import Path, dense_to_empty, starting_strength
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
-from fewvars.penalties import InputGroups, SecondLayerColumns, SingularValues, group_labels
+from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues, group_labels
 
 ENTRIES = st.floats(-8.0, 8.0, allow_subnormal=False).map(lambda x: round(x, 6))
 STRENGTHS = st.floats(0.01, 20.0)

@@ -26,13 +26,13 @@ from sklearn.model_selection import KFold
 
 import fewvars as fv
 from fewvars.estimators.few_directions import FewDirectionsRegressor
-from fewvars.lags import LagTransformer
+from fewvars.files.persistence import ModelFileError, load, save
+from fewvars.files.persistence.container import FORMAT, pack, unpack
+from fewvars.files.persistence.models import ESTIMATORS
+from fewvars.files.persistence.records import RECORDS
+from fewvars.files.persistence.values import decode, encode
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
-from fewvars.persistence import ModelFileError, load, save
-from fewvars.persistence.container import FORMAT, pack, unpack
-from fewvars.persistence.models import ESTIMATORS
-from fewvars.persistence.records import RECORDS
-from fewvars.persistence.values import decode, encode
+from fewvars.series.lags import LagTransformer
 
 QUICK = {
     **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4},
@@ -154,12 +154,6 @@ class TestRoundTrip:
         save(again, tmp_path / "b")
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
         assert_same_model(again.fit(*data()), model, data()[0])
-
-    @pytest.mark.parametrize("name", ["dictionary", "plain network"])
-    def test_method(self, fitted, tmp_path, name):
-        model = fitted(name)
-        model.save(str(tmp_path / "a"))
-        assert_same_model(model, load(str(tmp_path / "a")), data()[0])
 
     def test_output_of_transform(self, fitted, tmp_path):
         model = fitted("Algorithm 1", frame=True).set_output(transform="pandas")

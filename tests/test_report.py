@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from fewvars import FewVariablesRegressor
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
-from fewvars.polynomial import Polynomial
+from fewvars.polynomials.polynomial import Polynomial
 from fewvars.report import report_html, write_report
 from fewvars.report._equation import equations
 from fewvars.report._explorer import Line

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.held_out import HeldOut
-from fewvars.network import Samples
-from fewvars.scaling import Scaling, duplicated_columns
-from fewvars.selection import Candidate, Refit, SupportSearch
-from fewvars.splits import BlockedSplit
-from fewvars.support import candidate_sizes, choose_support
+from fewvars.engine.network import Samples
+from fewvars.search.held_out import HeldOut
+from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
+from fewvars.search.variables.support import candidate_sizes, choose_support
+from fewvars.series.scaling import Scaling, duplicated_columns
+from fewvars.series.splits import BlockedSplit
 
 RECIPE = Refit(widths=(12, 12), n_updates=600)
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.interpolate import make_smoothing_spline
 
-from fewvars._discrete_spline import IrregularSpline, UniformSpline
-from fewvars.smoothing import is_discrete, smooth, smoother
+from fewvars.series.discrete_spline import IrregularSpline, UniformSpline
+from fewvars.series.smoothing import is_discrete, smooth, smoother
 
 GRIDS = {
     "uniform": np.arange(30) * 0.01,

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import MultiTaskLasso, Ridge
 
-from fewvars import _kernels as kernels
-from fewvars import solvers
-from fewvars.network import Network, Samples
-from fewvars.penalties import InputGroups, SecondLayerColumns, SingularValues
-from fewvars.solvers import (
+from fewvars.engine import kernels, solvers
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues
+from fewvars.engine.solvers import (
     Objective,
     Outcome,
     Trainer,

@@ -8,7 +8,7 @@ from sklearn import config_context
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
-from fewvars.splits import BlockedSplit, pieces, sample_times, trajectory_rows
+from fewvars.series.splits import BlockedSplit, pieces, sample_times, trajectory_rows
 
 RNG = np.random.default_rng(0)
 GROUPS = {

@@ -15,19 +15,30 @@ from click.testing import CliRunner
 from sklearn.base import BaseEstimator
 
 import fewvars as fv
-from fewvars import cli, metrics
+from fewvars import cli, study
 from fewvars.cli.reproduce import reproduce
-from fewvars.datasets import lorenz96_dataset
-from fewvars.paper import Configuration, study
-from fewvars.paper.study import EXPERIMENTS, Drawing, Experiment, Folder, Method, Reported, Row, Setting, plan
-from fewvars.paper.study.fit import CURVE_POINTS, run_task
-from fewvars.paper.study.page import Section, page
-from fewvars.paper.study.rows import Writer, missing
-from fewvars.paper.study.running import here, processes, results
-from fewvars.paper.study.specification import specification
-from fewvars.paper.study.summary import Mean, mean, summarise
-from fewvars.paper.study.tables import Table, show, table
-from fewvars.targets import few_directions, lorenz_equation
+from fewvars.paper import Configuration
+from fewvars.problems import metrics
+from fewvars.problems.datasets import lorenz96_dataset
+from fewvars.problems.targets import few_directions, lorenz_equation
+from fewvars.study import (
+    EXPERIMENTS,
+    Drawing,
+    Experiment,
+    Folder,
+    Method,
+    Reported,
+    Row,
+    Setting,
+    plan,
+)
+from fewvars.study.fit import CURVE_POINTS, run_task
+from fewvars.study.page import Section, page
+from fewvars.study.rows import Writer, missing
+from fewvars.study.running import here, processes, results
+from fewvars.study.specification import specification
+from fewvars.study.summary import Mean, mean, summarise
+from fewvars.study.tables import Table, show, table
 
 QUICK = Configuration(width=5, n_first=100, n_second=20, n_strengths=4)
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}

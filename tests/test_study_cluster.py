@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import fewvars as fv
-from fewvars.paper import Configuration, study
-from fewvars.paper.study import Experiment, Method, Setting
+from fewvars import study
+from fewvars.paper import Configuration
+from fewvars.study import Experiment, Method, Setting
 
 SLOW = Configuration(width=8, n_first=20_000, n_second=400, n_strengths=4)  # a few tenths of a second
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}

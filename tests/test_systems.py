@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from fewvars.systems import (
+from fewvars.problems.systems import (
     IntegrationError,
     Kuramoto,
     Lorenz63,

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fewvars import tables
-from fewvars.tables import column_names, naming_hint, read_table, table_bytes
+from fewvars.files import tables
+from fewvars.files.tables import column_names, naming_hint, read_table, table_bytes
 
 
 @pytest.fixture(params=["polars", "plain"])

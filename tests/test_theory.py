@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from fewvars import theory
-from fewvars._kernels.activations import CODES, activate
-from fewvars.datasets import lorenz96_dataset
-from fewvars.network import Network, Samples
-from fewvars.penalties import InputGroups, SecondLayerColumns, SingularValues
-from fewvars.solvers import Objective, Outcome, adam, monotone
-from fewvars.targets import lorenz_equation
+from fewvars.engine.kernels.activations import CODES, activate
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues
+from fewvars.engine.solvers import Objective, Outcome, adam, monotone
+from fewvars.problems.datasets import lorenz96_dataset
+from fewvars.problems.targets import lorenz_equation
 from kernels.cases import parameters, samples
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewvars._validation import check_choice, check_matrix, check_real, check_whole
+from fewvars._common.validation import check_choice, check_matrix, check_real, check_whole
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int32(7), np.uint8(1)], ids=repr)

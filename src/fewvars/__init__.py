@@ -3,81 +3,70 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from fewvars._common.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import (
-        datasets,
-        displays,
-        lags,
-        metrics,
-        paper,
-        penalties,
-        report,
-        smoothing,
-        solvers,
-        splits,
-        systems,
-        targets,
-        theory,
-    )
-    from .comparison import compare
-    from .estimators import (
-        FewDirectionsRegressor,
-        FewVariablesRegressor,
-        GroupLassoRegressor,
-        NeuralRegressor,
-        SparseDictionaryRegressor,
-    )
-    from .onnx_export import export_onnx
-    from .persistence import ModelFileError, load, save
+    from fewvars import displays, metrics, paper, penalties, problems, smoothing, solvers, splits, systems, theory
+    from fewvars.estimators import FewDirectionsRegressor, FewVariablesRegressor, SparseDictionaryRegressor, compare
+    from fewvars.files import ModelFileError, export_onnx, load, save
+    from fewvars.paper import GroupLassoRegressor, NeuralRegressor
+    from fewvars.report import write_report
+    from fewvars.series import BlockedSplit, LagTransformer
 
-# Imported when first used: `fewvars --version` should not wait for the compiler and the solvers.
+# Where each name lives. It is imported when it is first used: `fewvars --version` should not wait for the compiler.
 _HOMES = {
-    "compare": "comparison",
     "FewDirectionsRegressor": "estimators",
     "FewVariablesRegressor": "estimators",
-    "GroupLassoRegressor": "estimators",
-    "NeuralRegressor": "estimators",
     "SparseDictionaryRegressor": "estimators",
-    "export_onnx": "onnx_export",
-    "ModelFileError": "persistence",
-    "load": "persistence",
-    "save": "persistence",
+    "compare": "estimators",
+    "ModelFileError": "files",
+    "export_onnx": "files",
+    "load": "files",
+    "save": "files",
+    "GroupLassoRegressor": "paper",
+    "NeuralRegressor": "paper",
+    "write_report": "report",
+    "BlockedSplit": "series",
+    "LagTransformer": "series",
 }
 
 __all__ = [
+    "BlockedSplit",
     "FewDirectionsRegressor",
     "FewVariablesRegressor",
     "GroupLassoRegressor",
+    "LagTransformer",
     "ModelFileError",
     "NeuralRegressor",
     "SparseDictionaryRegressor",
     "compare",
-    "datasets",
     "displays",
     "export_onnx",
-    "lags",
     "load",
     "metrics",
     "paper",
     "penalties",
-    "report",
+    "problems",
     "save",
     "smoothing",
     "solvers",
     "splits",
     "systems",
-    "targets",
     "theory",
+    "write_report",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'fewvars' has no attribute {name!r}")
-    home = _HOMES.get(name)
-    value = import_module(f".{name}", __name__) if home is None else getattr(import_module(f".{home}", __name__), name)
+    if name in _HOMES:
+        value = getattr(import_module(f"fewvars.{_HOMES[name]}"), name)
+    else:
+        try:
+            value = import_module(f"fewvars.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"fewvars.{name}":
+                raise
+            raise AttributeError(f"module 'fewvars' has no attribute {name!r}") from None
     globals()[name] = value
     return value
 

@@ -1,6 +1,6 @@
 """`python -m fewvars` is the command line."""
 
-from .cli import main
+from fewvars.cli import main
 
 if __name__ == "__main__":
     main(prog_name="fewvars")

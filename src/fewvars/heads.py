@@ -6,15 +6,15 @@ from functools import partial
 
 import numpy as np
 
-from ._threads import in_threads
-from ._validation import FloatArray
-from .dictionary import fit_polynomial
-from .held_out import HeldOut
-from .network import Network, Samples
-from .polynomial import Polynomial, monomial_count
-from .scaling import Scaling
-from .solvers import levenberg_marquardt
-from .splits import BlockedSplit
+from fewvars._common.threads import in_threads
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.solvers import levenberg_marquardt
+from fewvars.polynomials.dictionary import fit_polynomial
+from fewvars.polynomials.polynomial import Polynomial, monomial_count
+from fewvars.search.held_out import HeldOut
+from fewvars.series.scaling import Scaling
+from fewvars.series.splits import BlockedSplit
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fewvars.network import Network, Samples
+from fewvars.engine.network import Network, Samples
 
 from .reference import Perceptron
 

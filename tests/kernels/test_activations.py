@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewvars._kernels import CODES, activations
+from fewvars.engine.kernels import CODES, activations
 
 from .cases import PRECISIONS
 from .reference import ACTIVATIONS, DERIVATIVES

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fewvars._kernels import BLOCK, CODES, parameter_jacobian
-from fewvars.network import Network, Samples
+from fewvars.engine.kernels import BLOCK, CODES, parameter_jacobian
+from fewvars.engine.network import Network, Samples
 
 from .cases import NARROW, NETWORKS, PRECISIONS, assert_close, doubles, parameters, reference, samples
 

@@ -10,7 +10,7 @@ import numba
 import pytest
 
 import fewvars
-from fewvars._kernels import _jit
+from fewvars.engine.kernels import _jit
 
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no cache without compilation")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewvars._kernels import layers, passes
+from fewvars.engine.kernels import layers, passes
 
 from .cases import NETWORKS, PRECISIONS, assert_close
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from fewvars import network as network_module
-from fewvars._threads import _controller, single_blas_thread
-from fewvars.network import Network
+from fewvars._common.threads import _controller, single_blas_thread
+from fewvars.engine import network as network_module
+from fewvars.engine.network import Network
 
 
 def _blas_threads():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fewvars.network import Network, Samples
-from fewvars.penalties import InputGroups, SecondLayerColumns
-from fewvars.solvers import Outcome, Trainer
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.penalties import InputGroups, SecondLayerColumns
+from fewvars.engine.solvers import Outcome, Trainer
 
 from .cases import NETWORKS, PRECISIONS, TOLERANCE, parameters, reference, samples
 from .reference import Order, Training, soft_threshold_groups

@@ -10,8 +10,15 @@ from typing import Any
 
 import click
 
-from .. import __version__
-from ._terminal import State, Terminated, debug_option, one_line, ready_streams, termination_as_interrupt
+from fewvars._common.version import __version__
+from fewvars.cli._terminal import (
+    State,
+    Terminated,
+    debug_option,
+    one_line,
+    ready_streams,
+    termination_as_interrupt,
+)
 
 COMMANDS = {
     "fit": "Find the few variables that a column of DATA depends on.",

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._terminal import printable
+from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
-    from ._columns import Roles, Rows
+    from fewvars.cli._columns import Roles, Rows
 
 
 def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
     """Return what was found, as one object."""
-    from .. import __version__
+    from fewvars._common.version import __version__
 
     answer: dict[str, Any] = {
         "fewvars": __version__,
@@ -43,7 +43,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
 
 def _constant(rows: "Rows", targets: list[str]) -> list[dict[str, Any]]:
     """Return the targets that are the same in all rows, and their values."""
-    from ..scaling import Scaling
+    from fewvars.series.scaling import Scaling
 
     y = rows.y.reshape(len(rows.X), -1)
     constant = zip(targets, y[0], Scaling.of(y).constant, strict=True)

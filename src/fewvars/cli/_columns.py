@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..tables import Table
+    from fewvars.files.tables import Table
 
 
 def listed(given: Iterable[str], names: Sequence[str]) -> list[str]:
@@ -141,7 +141,7 @@ def some_of(names: Sequence[str], most: int = 8) -> str:
 
 def naming(table: "Table") -> str:
     """Return what may be wrong with the names of a table as a whole."""
-    from ..tables import naming_hint
+    from fewvars.files.tables import naming_hint
 
     return naming_hint(table.names)
 
@@ -191,7 +191,7 @@ def _check_increasing(t: Any, labels: Any, roles: Roles, numbers: "np.ndarray") 
     """Times must increase within each run; `numbers` are those of the rows in the file."""
     import numpy as np
 
-    from ..splits import trajectory_rows
+    from fewvars.series.splits import trajectory_rows
 
     if t.dtype.kind == "f":
         _check_finite(t[:, None], [str(roles.time)], numbers)

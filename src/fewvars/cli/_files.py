@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from ..tables import Table
+    from fewvars.files.tables import Table
 
 
 def decoded(argument: str) -> str:
@@ -35,7 +35,7 @@ class Column(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the columns of DATA that start like this; nothing if there is no DATA yet."""
-        from ..tables import column_names
+        from fewvars.files.tables import column_names
 
         # An option without its value, which is what is being completed, keeps click from sorting the arguments.
         data = ctx.params.get("data") or next(reversed(ctx.args), None)
@@ -67,7 +67,7 @@ def separator(delimiter: str | None) -> str | None:
 
 def read(data: str, delimiter: str | None) -> "Table":
     """Read DATA, a file or stdin."""
-    from ..tables import read_table
+    from fewvars.files.tables import read_table
 
     if data == "-" and sys.stdin is None:
         raise ValueError("stdin is closed: give a file, or pipe one into it.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ._terminal import debug_option, say, warnings_as_notes
+from fewvars.cli._terminal import debug_option, say, warnings_as_notes
 
 SIZES = ((4, 10), (40, 20), (200, 80))  # inputs, units in each of three hidden layers
 BATCH, N_BATCHES, RATE = 128, 64, 0.001
@@ -28,9 +28,9 @@ def bench(seconds: float, rows: int, columns: int) -> None:
 
     import numpy as np
 
-    from .. import __version__
-    from .._threads import single_blas_thread
-    from ..estimators import FewVariablesRegressor
+    from fewvars._common.threads import single_blas_thread
+    from fewvars._common.version import __version__
+    from fewvars.estimators import FewVariablesRegressor
 
     say(f"fewvars {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores.")
     say(f"One Adam step, three hidden layers, batch {BATCH}, float32, one thread, best of several:")
@@ -54,8 +54,8 @@ def training(d: int, units: int) -> Callable[[], Any]:
     """Return a function that makes one pass of Adam over fixed random data."""
     import numpy as np
 
-    from ..network import Network, Samples
-    from ..solvers import Trainer, learning_rates
+    from fewvars.engine.network import Network, Samples
+    from fewvars.engine.solvers import Trainer, learning_rates
 
     rng = np.random.default_rng(0)
     network = Network(d, (units,) * 3)

@@ -2,7 +2,7 @@
 
 import click
 
-from ._terminal import debug_option
+from fewvars.cli._terminal import debug_option
 
 
 @click.command(short_help="Print what makes the shell complete commands and columns.")
@@ -18,7 +18,7 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from . import main
+    from fewvars.cli import main
 
     kind = get_completion_class(shell)
     if kind is None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from . import _columns as columns
-from . import _files as files
-from ._answer import describe, sentences
-from ._terminal import debug_option, say, warnings_as_notes
+from fewvars.cli import _columns as columns
+from fewvars.cli import _files as files
+from fewvars.cli._answer import describe, sentences
+from fewvars.cli._terminal import debug_option, say, warnings_as_notes
 
 
 @click.command(short_help="Find the variables behind one equation of a chaotic system.")
@@ -32,9 +32,9 @@ def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None
     """Find which of 40 noisy variables of a chaotic system drive one of its equations."""
     files.check_outputs([], {"--out": out})
     files.need_matplotlib()
-    from .. import datasets, metrics, targets
-    from ..estimators import FewVariablesRegressor
-    from ..report import write_report
+    from fewvars.estimators import FewVariablesRegressor
+    from fewvars.problems import datasets, metrics, targets
+    from fewvars.report import write_report
 
     data = datasets.lorenz96_dataset(targets.lorenz_equation(equation), noise_x=noise, noise_y=noise, seed=seed)
     names = list(data.names)

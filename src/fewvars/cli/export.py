@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from . import _files as files
-from ._terminal import debug_option, say, warnings_as_notes
+from fewvars.cli import _files as files
+from fewvars.cli._terminal import debug_option, say, warnings_as_notes
 
 
 @click.command(short_help="Write a saved model as ONNX.")
@@ -16,8 +16,8 @@ from ._terminal import debug_option, say, warnings_as_notes
 def export(model: Path, onnx: Path, dtype: str) -> None:
     """Write MODEL, saved by `fewvars fit --save`, as ONNX."""
     files.check_outputs([model], {"--onnx": onnx})
-    from ..onnx_export import export_onnx
-    from ..persistence import load
+    from fewvars.files.onnx import export_onnx
+    from fewvars.files.persistence import load
 
     with warnings_as_notes():
         export_onnx(load(model), onnx, dtype=dtype)

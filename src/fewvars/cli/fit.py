@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import _columns as columns
-from . import _files as files
-from ._answer import describe, sentences
-from ._terminal import debug_option, note, say, say_json, warnings_as_notes
+from fewvars.cli import _columns as columns
+from fewvars.cli import _files as files
+from fewvars.cli._answer import describe, sentences
+from fewvars.cli._terminal import debug_option, note, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
-    from ._columns import Roles, Rows
+    from fewvars.cli._columns import Roles, Rows
 
 # Parameters of the estimators that have options of their own.
 _OPTIONS = {
@@ -193,7 +193,7 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
 
     import numpy as np
 
-    from ..estimators import FewDirectionsRegressor, FewVariablesRegressor
+    from fewvars.estimators import FewDirectionsRegressor, FewVariablesRegressor
 
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
     known = estimator().get_params()
@@ -214,13 +214,13 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
 
 
 def _save(model: Any, path: Path) -> None:
-    from ..persistence import save
+    from fewvars.files.persistence import save
 
     save(model, path)
 
 
 def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float) -> None:
-    from ..report import write_report
+    from fewvars.report import write_report
 
     depend = "depends" if len(roles.targets) == 1 else "depend"
     write_report(

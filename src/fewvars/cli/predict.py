@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from . import _columns as columns
-from . import _files as files
-from ._terminal import debug_option, note, printable, warnings_as_notes, write
+from fewvars.cli import _columns as columns
+from fewvars.cli import _files as files
+from fewvars.cli._terminal import debug_option, note, printable, warnings_as_notes, write
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..tables import Table
+    from fewvars.files.tables import Table
 
 
 @click.command(short_help="Predict the rows of DATA by a saved model.")
@@ -51,7 +51,7 @@ def predict(
       fewvars predict flow.model new.csv > predicted.csv
       fewvars predict flow.model new.csv --time t --smooth --out predicted.parquet
     """
-    from ..tables import SUFFIXES, table_bytes
+    from fewvars.files.tables import SUFFIXES, table_bytes
 
     if smooth and time_column is None:
         raise click.UsageError("--smooth needs --time COLUMN.")
@@ -59,7 +59,7 @@ def predict(
     if suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
     files.check_outputs([model, data], {"--out": out})
-    from ..persistence import load
+    from fewvars.files.persistence import load
 
     with warnings_as_notes():
         estimator = load(model)
@@ -88,7 +88,7 @@ def predict(
     if out is None:
         write(content.decode())
     else:
-        from .._atomic import write_atomically
+        from fewvars._common.atomic import write_atomically
 
         write_atomically(out, content)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from ._files import check_outputs
-from ._terminal import debug_option, note, say
+from fewvars.cli._files import check_outputs
+from fewvars.cli._terminal import debug_option, note, say
 
 _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
 _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
@@ -55,8 +55,8 @@ def reproduce(
     """
     from joblib import cpu_count
 
-    from .._atomic import write_atomically
-    from ..paper import study
+    from fewvars import study
+    from fewvars._common.atomic import write_atomically
 
     if no_fits and (fresh or retry_failed or dask):
         raise click.UsageError("--no-fits runs nothing: leave out --fresh, --retry-failed and --dask.")

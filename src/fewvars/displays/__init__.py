@@ -3,15 +3,15 @@
 They need matplotlib (`pip install 'fewvars[plot]'`), which is imported only when something is drawn.
 """
 
-from ._partial import Dependence, partial_dependence
-from .bars import FrequencyDisplay, ImportanceDisplay
-from .curve import CurveDisplay, PredictionDisplay
-from .dependence import DependenceDisplay
-from .directions import LoadingsDisplay, ShadowDisplay, SingularValuesDisplay
-from .graph import GraphDisplay
-from .network import NetworkDisplay
-from .path import PathDisplay
-from .sizes import SupportSizeDisplay
+from fewvars.displays.bars import FrequencyDisplay, ImportanceDisplay
+from fewvars.displays.curve import CurveDisplay, PredictionDisplay
+from fewvars.displays.dependence import DependenceDisplay
+from fewvars.displays.directions import LoadingsDisplay, ShadowDisplay, SingularValuesDisplay
+from fewvars.displays.graph import GraphDisplay
+from fewvars.displays.network import NetworkDisplay
+from fewvars.displays.partial import Dependence, partial_dependence
+from fewvars.displays.path import PathDisplay
+from fewvars.displays.sizes import SupportSizeDisplay
 
 __all__ = [
     "CurveDisplay",

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._figure import BLUE, PALE, fitted_attribute, new_axes, quiet
-from ._names import distinct_names, label, names_of
+from fewvars.displays.figure import BLUE, PALE, fitted_attribute, new_axes, quiet
+from fewvars.displays.names import distinct_names, label, names_of
 
 
 class ImportanceDisplay:

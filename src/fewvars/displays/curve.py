@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._validation import FloatArray
-from ._figure import BLUE, GREY, PALE, VERMILLION, new_axes, quiet, split_axes
-from ._names import label
-from ._partial import some_rows
+from fewvars._common.validation import FloatArray
+from fewvars.displays.figure import BLUE, GREY, PALE, VERMILLION, new_axes, quiet, split_axes
+from fewvars.displays.names import label
+from fewvars.displays.partial import some_rows
 
 
 def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ._figure import BLUE, GREY, PALE, fitted_attribute, new_axes, quiet, split_axes
-from ._names import distinct_names, label, names_of
-from ._partial import Dependence, partial_dependence
+from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes, quiet, split_axes
+from fewvars.displays.names import distinct_names, label, names_of
+from fewvars.displays.partial import Dependence, partial_dependence
 
 
 class DependenceDisplay:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._validation import FloatArray
-from ..rank_path import TOLERANCE
-from ._figure import (
+from fewvars._common.validation import FloatArray
+from fewvars.displays.figure import (
     BLUE,
     GREY,
     PALE,
@@ -20,8 +19,9 @@ from ._figure import (
     quiet,
     split_axes,
 )
-from ._names import distinct_names, label, names_of
-from ._partial import some_rows
+from fewvars.displays.names import distinct_names, label, names_of
+from fewvars.displays.partial import some_rows
+from fewvars.search.directions.path import TOLERANCE
 
 
 class SingularValuesDisplay:

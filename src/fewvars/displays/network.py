@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._figure import BLUE, GREY, PALE, fitted_attribute, new_axes
-from ._names import distinct_names, label, names_of
+from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes
+from fewvars.displays.names import distinct_names, label, names_of
 
 _MOST_LIVE, _MOST_DEAD, _MOST_UNITS = 14, 4, 7
 

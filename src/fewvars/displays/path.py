@@ -6,9 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..path import Path
-from ._figure import GREY, PALE, draw_ends, fitted_attribute, new_axes, plain_ticks, quiet
-from ._names import distinct_names, group_names, label, names_of
+from fewvars.displays.figure import (
+    GREY,
+    PALE,
+    draw_ends,
+    fitted_attribute,
+    new_axes,
+    plain_ticks,
+    quiet,
+)
+from fewvars.displays.names import distinct_names, group_names, label, names_of
+from fewvars.search.variables.path import Path
 
 
 class PathDisplay:

@@ -5,7 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._figure import BLUE, GREY, VERMILLION, fitted_attribute, new_axes, plain_ticks, quiet, whole_ticks
+from fewvars.displays.figure import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    fitted_attribute,
+    new_axes,
+    plain_ticks,
+    quiet,
+    whole_ticks,
+)
 
 
 class SupportSizeDisplay:

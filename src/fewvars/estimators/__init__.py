@@ -1,14 +1,14 @@
 """The scikit-learn faces of the library: each validates, calls the core and stores."""
 
-from .dictionary import SparseDictionaryRegressor
-from .few_directions import FewDirectionsRegressor
-from .few_variables import FewVariablesRegressor
-from .networks import GroupLassoRegressor, NeuralRegressor
+from fewvars.estimators.comparison import Comparison, compare
+from fewvars.estimators.dictionary import SparseDictionaryRegressor
+from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.estimators.few_variables import FewVariablesRegressor
 
 __all__ = [
+    "Comparison",
     "FewDirectionsRegressor",
     "FewVariablesRegressor",
-    "GroupLassoRegressor",
-    "NeuralRegressor",
     "SparseDictionaryRegressor",
+    "compare",
 ]

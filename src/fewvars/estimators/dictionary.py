@@ -7,16 +7,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewvars._persistent import Persistent
-from fewvars._validation import check_choice, check_real
-from fewvars.dictionary import METHODS, fit_polynomial
-from fewvars.splits import BlockedSplit
+from fewvars._common.validation import check_choice, check_real
+from fewvars.polynomials.dictionary import METHODS, fit_polynomial
+from fewvars.series.splits import BlockedSplit
 
 _CRITERIA = ("held_out", "bic")
 _SPLITS = 4
 
 
-class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Regression on all monomials up to a degree, few of them kept.
 
     Parameters
@@ -25,7 +24,7 @@ class SparseDictionaryRegressor(Persistent, MultiOutputMixin, RegressorMixin, Ba
         Largest degree of a monomial.
     method : {"threshold", "l1"}, default="threshold"
         Least squares with small terms eliminated, or an l1 penalty (shrunk coefficients). The objectives
-        and the scaling of the strength are those of `fewvars.dictionary.fit_polynomial`.
+        and the scaling of the strength are those of `fewvars.polynomials.dictionary.fit_polynomial`.
     criterion : {"held_out", "bic"}, default="held_out"
         What chooses the strength: the fewest terms whose held-out error is within one standard error of
         the best, or BIC. BIC takes samples for independent and keeps far too many terms of a trajectory.

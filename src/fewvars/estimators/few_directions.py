@@ -8,15 +8,21 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import FloatArray, check_whole
-from ..directions import Directions, RankSearch, active_directions, choose_directions, refined_starts
-from ..network import Network
-from ..penalties import SingularValues
-from ..preparation import Prepared
-from ..rank_path import DirectionsPath, full_to_zero_rank
-from ..selection import Refit
-from ..solvers import Outcome, adam
-from ._base import BlockedRegressor, Job
+from fewvars._common.validation import FloatArray, check_whole
+from fewvars.engine.network import Network
+from fewvars.engine.penalties import SingularValues
+from fewvars.engine.solvers import Outcome, adam
+from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars.estimators.preparation import Prepared
+from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
+from fewvars.search.directions.ranks import (
+    Directions,
+    RankSearch,
+    active_directions,
+    choose_directions,
+    refined_starts,
+)
+from fewvars.search.variables.selection import Refit
 
 
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BlockedRegressor):

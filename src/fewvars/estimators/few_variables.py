@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import FloatArray, check_whole
-from ..network import Network
-from ..path import Path, dense_to_empty
-from ..penalties import InputGroups, group_labels
-from ..preparation import Prepared
-from ..scaling import duplicated_columns
-from ..selection import Candidate, Refit, SupportSearch
-from ..solvers import Outcome, adam
-from ..support import Support, choose_support
-from ._base import BlockedRegressor, Job
+from fewvars._common.validation import FloatArray, check_whole
+from fewvars.engine.network import Network
+from fewvars.engine.penalties import InputGroups, group_labels
+from fewvars.engine.solvers import Outcome, adam
+from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars.estimators.preparation import Prepared
+from fewvars.search.variables.path import Path, dense_to_empty
+from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
+from fewvars.search.variables.support import Support, choose_support
+from fewvars.series.scaling import duplicated_columns
 
 
 @dataclass(frozen=True, eq=False)

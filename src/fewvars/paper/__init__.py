@@ -1,8 +1,16 @@
-"""The paper to the letter: its algorithms and the choices that they leave open."""
+"""The paper to the letter: its algorithms, its network baselines, and the choices that it leaves open."""
 
-from fewvars.paper._second import BICPath
 from fewvars.paper.algorithm1 import AdaptiveGroupLassoRegressor
 from fewvars.paper.algorithm2 import AdaptiveDirectionsRegressor
+from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
 from fewvars.paper.configuration import Configuration
+from fewvars.paper.second_stage import BICPath
 
-__all__ = ["AdaptiveDirectionsRegressor", "AdaptiveGroupLassoRegressor", "BICPath", "Configuration"]
+__all__ = [
+    "AdaptiveDirectionsRegressor",
+    "AdaptiveGroupLassoRegressor",
+    "BICPath",
+    "Configuration",
+    "GroupLassoRegressor",
+    "NeuralRegressor",
+]

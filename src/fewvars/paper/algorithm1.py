@@ -2,9 +2,9 @@
 
 from typing import final
 
-from fewvars._validation import FloatArray
-from fewvars.paper._base import PenalisedRegressor
-from fewvars.penalties import InputGroups
+from fewvars._common.validation import FloatArray
+from fewvars.engine.penalties import InputGroups
+from fewvars.paper.base import PenalisedRegressor
 
 
 @final

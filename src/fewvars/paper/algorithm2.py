@@ -5,11 +5,11 @@ from typing import final
 
 import numpy as np
 
-from fewvars._validation import FloatArray
-from fewvars.paper._base import TwoStages
-from fewvars.paper._first import Stage, Standardised, selected
+from fewvars._common.validation import FloatArray
+from fewvars.engine.penalties import SecondLayerColumns
+from fewvars.paper.base import TwoStages
 from fewvars.paper.configuration import Configuration
-from fewvars.penalties import SecondLayerColumns
+from fewvars.paper.first_stage import Stage, Standardised, selected
 
 # Singular values below this part of the largest do not count towards the rank.
 _RANK_TOLERANCE = 1e-4

@@ -5,8 +5,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from fewvars._validation import check_choice, check_real, check_whole
-from fewvars.network import Network
+from fewvars._common.validation import check_choice, check_real, check_whole
+from fewvars.engine.network import Network
 
 
 @final

@@ -8,12 +8,12 @@ from datetime import date as calendar
 from importlib.resources import files
 from typing import Any
 
-from .._atomic import write_atomically
-from . import _sections as sections
-from ._facts import gather
-from ._markup import Markup, escape, tag
-from ._reproduction import footer, reproduction
-from ._svg import drawing
+from fewvars._common.atomic import write_atomically
+from fewvars.report import _sections as sections
+from fewvars.report._facts import gather
+from fewvars.report._markup import Markup, escape, tag
+from fewvars.report._reproduction import footer, reproduction
+from fewvars.report._svg import drawing
 
 __all__ = ["report_html", "write_report"]
 

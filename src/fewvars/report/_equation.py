@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..displays._names import short
-from ..polynomial import Polynomial
-from ._markup import Markup, join, tag
+from fewvars.displays.names import short
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.report._markup import Markup, join, tag
 
 
 def equations(polynomial: Polynomial, names: Sequence[Markup], targets: Sequence[str]) -> list[Markup]:

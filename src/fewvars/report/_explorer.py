@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import FloatArray
-from ..displays import PathDisplay, SingularValuesDisplay
-from ..displays.directions import ordinal
-from ._facts import Facts
-from ._figures import HALF
-from ._markup import Markup, data_block, join, tag
-from ._svg import inline_svg, new_figure
+from fewvars._common.validation import FloatArray
+from fewvars.displays import PathDisplay, SingularValuesDisplay
+from fewvars.displays.directions import ordinal
+from fewvars.report._facts import Facts
+from fewvars.report._figures import HALF
+from fewvars.report._markup import Markup, data_block, join, tag
+from fewvars.report._svg import inline_svg, new_figure
 
 _MOST_NAMED = 60
 

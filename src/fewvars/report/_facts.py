@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import FloatArray
-from ..displays._names import names_of, plain
-from ..displays.curve import predictions
-from ..scaling import Scaling
+from fewvars._common.validation import FloatArray
+from fewvars.displays.curve import predictions
+from fewvars.displays.names import names_of, plain
+from fewvars.series.scaling import Scaling
 
 MOST_ROWS = 20_000  # to predict, and to smooth before that
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..displays import (
+from fewvars.displays import (
     CurveDisplay,
     DependenceDisplay,
     FrequencyDisplay,
@@ -17,11 +17,11 @@ from ..displays import (
     ShadowDisplay,
     SupportSizeDisplay,
 )
-from ..displays._partial import some_rows
-from ..displays.curve import predictions
-from ._facts import Facts
-from ._markup import Markup, tag
-from ._svg import inline_svg, new_figure
+from fewvars.displays.curve import predictions
+from fewvars.displays.partial import some_rows
+from fewvars.report._facts import Facts
+from fewvars.report._markup import Markup, tag
+from fewvars.report._svg import inline_svg, new_figure
 
 HALF, FULL = 5.0, 10.0  # inches; half a page is also all of a phone
 _CURVE_ROWS, _SCATTER_ROWS, _MOST_PANELS, _MOST_OUTPUTS = 1000, 1000, 8, 4

@@ -5,9 +5,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..displays._names import plain
-from ._facts import Facts
-from ._markup import Markup, join, tag
+from fewvars.displays.names import plain
+from fewvars.report._facts import Facts
+from fewvars.report._markup import Markup, join, tag
 
 
 def reproduction(facts: Facts) -> Markup:

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ..displays._names import short
-from ..heads import DictionaryHead
-from . import _figures as figures
-from ._equation import equations, number
-from ._explorer import explorer
-from ._facts import Facts
-from ._markup import Markup, join, tag
+from fewvars.displays.names import short
+from fewvars.heads import DictionaryHead
+from fewvars.report import _figures as figures
+from fewvars.report._equation import equations, number
+from fewvars.report._explorer import explorer
+from fewvars.report._facts import Facts
+from fewvars.report._markup import Markup, join, tag
 
 _MOST_NAMED, _MOST_ROWS, _MOST_TERMS = 12, 60, 60
 _HEADS = {"dictionary": "sparse polynomial", "network": "network", "mean": "mean of the output"}

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 from xml.etree import ElementTree
 
-from ..displays import _figure as colours
-from ._markup import Markup, escape
+from fewvars.displays import figure as colours
+from fewvars.report._markup import Markup, escape
 
 _SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 _ELEMENTS = {"g", "defs", "path", "clipPath", "rect", "use", "text", "tspan"}

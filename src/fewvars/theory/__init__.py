@@ -1,8 +1,8 @@
 """The paper's three theorems, executable: constants, and both sides of each inequality along a run."""
 
-from .constants import SLOPES, lipschitz_constant, local_lipschitz
-from .decay import LossDecay, check_loss_decay
-from .stationarity import StationarityBound, check_stationarity, stationarity
+from fewvars.theory.constants import SLOPES, lipschitz_constant, local_lipschitz
+from fewvars.theory.decay import LossDecay, check_loss_decay
+from fewvars.theory.stationarity import StationarityBound, check_stationarity, stationarity
 
 __all__ = [
     "SLOPES",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .._validation import FloatArray, check_choice, check_real, check_whole
-from ..solvers import Objective
+from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
+from fewvars.engine.solvers import Objective
 
 # Largest |s|, |s'| and |s''| of each activation that has all three: tanh'' = -2 t (1 - t^2) is extreme at
 # t^2 = 1/3, and sigmoid(z) = 1/2 + 1/2 tanh(z/2).

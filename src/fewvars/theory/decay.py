@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import FloatArray, check_real, check_whole
-from ..network import Samples
-from ..solvers import Objective
-from .constants import lipschitz_constant
+from fewvars._common.validation import FloatArray, check_real, check_whole
+from fewvars.engine.network import Samples
+from fewvars.engine.solvers import Objective
+from fewvars.theory.constants import lipschitz_constant
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import FloatArray
-from ..solvers import Objective
-from .decay import LossDecay
+from fewvars._common.validation import FloatArray
+from fewvars.engine.solvers import Objective
+from fewvars.theory.decay import LossDecay
 
 
 def stationarity(objective: Objective, theta: FloatArray) -> float:

@@ -1,0 +1,25 @@
+"""Compiled kernels: layers, activations, passes and training loops on flat parameter vectors. No classes."""
+
+from fewvars.engine.kernels._jit import FASTMATH
+from fewvars.engine.kernels.activations import CODES
+from fewvars.engine.kernels.evaluation import (
+    full_gradient,
+    input_jacobian,
+    parameter_jacobian,
+    predict,
+)
+from fewvars.engine.kernels.passes import BLOCK
+from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
+
+__all__ = [
+    "ADAM",
+    "BLOCK",
+    "CODES",
+    "FASTMATH",
+    "MOMENTUM",
+    "full_gradient",
+    "input_jacobian",
+    "parameter_jacobian",
+    "predict",
+    "train",
+]

@@ -1,0 +1,276 @@
+"""Multilayer perceptrons as a shape and one flat parameter vector, whose layers are views into it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy.linalg import get_blas_funcs
+
+from fewvars._common.threads import single_blas_thread
+from fewvars._common.validation import FloatArray, check_choice, check_matrix, check_whole
+from fewvars.engine import kernels
+
+ACTIVATIONS = tuple(kernels.CODES)
+
+
+class Layer(NamedTuple):
+    """Views of one layer's parameters: weights (out, in), biases (out,)."""
+
+    weights: FloatArray
+    biases: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Training data in the form that the kernels read; build it with `Samples.of`.
+
+    Attributes
+    ----------
+    X : (n, d)
+    Y : (n, outputs)
+    weights : (n,)
+        Sample weights, scaled to mean one.
+    """
+
+    X: FloatArray
+    Y: FloatArray
+    weights: FloatArray
+
+    @staticmethod
+    def of(
+        X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, dtype: DTypeLike = np.float64
+    ) -> "Samples":
+        """Check and convert; `y` may be (n,) or (n, outputs)."""
+        X = check_matrix("X", X, dtype=dtype)
+        y = np.asarray(y)
+        Y = check_matrix("y", y[:, None] if y.ndim == 1 else y, dtype=dtype)
+        if len(Y) != len(X):
+            raise ValueError(f"y has {len(Y)} rows and X has {len(X)}: give one row of y for each row of X.")
+        if sample_weight is None:
+            return Samples(X, Y, np.ones(len(X), dtype))
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != (len(X),):
+            raise ValueError(f"sample_weight has shape {weights.shape}: give one weight for each of {len(X)} rows.")
+        bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+        if bad.size:
+            row = bad[0]
+            raise ValueError(f"sample_weight holds {weights[row]} in row {row}: give finite weights, 0 or more.")
+        if not weights.any():
+            raise ValueError("sample_weight is 0 in all rows: give at least one positive weight.")
+        return Samples(X, Y, (weights / weights.mean()).astype(dtype))
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def variance(self) -> float:
+        """Return the weighted variance of y, summed over the outputs."""
+        mean = np.average(self.Y, axis=0, weights=self.weights)
+        return float(np.average(((self.Y - mean) ** 2).sum(axis=1), weights=self.weights))
+
+    def astype(self, dtype: DTypeLike) -> "Samples":
+        """Return the same samples in another precision."""
+        return Samples(self.X.astype(dtype), self.Y.astype(dtype), self.weights.astype(dtype))
+
+    def columns(self, chosen: np.ndarray) -> "Samples":
+        """Keep only the chosen input columns (indices or a mask)."""
+        return replace(self, X=np.ascontiguousarray(self.X[:, chosen]))
+
+    def for_jacobian(self, n_parameters: int, most: float = 4e7) -> "Samples":
+        """Keep only every second, third, ... row, so that a Jacobian has at most so many numbers."""
+        every = int(np.ceil(self.Y.size * n_parameters / most))
+        return self if every <= 1 else self.rows(np.arange(0, len(self), every))
+
+    def rows(self, chosen: np.ndarray) -> "Samples":
+        """Keep only the chosen rows (indices or a mask), with weights scaled to mean one again."""
+        return Samples.of(self.X[chosen], self.Y[chosen], self.weights[chosen], dtype=self.X.dtype)
+
+
+def normal_equations(
+    jacobian: FloatArray, residual: FloatArray, weights: FloatArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return 1/n sum_i w_i |r_i|^2, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
+
+    Of the matrix only the upper triangle is filled in. The Jacobian (parameters, outputs, n) is overwritten;
+    residual (n, outputs), weights (n,).
+    """
+    n = len(weights)
+    with single_blas_thread():
+        roots = np.sqrt(weights)
+        if weights.min() != 1 or weights.max() != 1:
+            jacobian *= roots
+        weighted = (residual * roots[:, None]).T.ravel()
+        rows = jacobian.reshape(len(jacobian), -1)
+        gradient = (2.0 / n) * (rows @ weighted.astype(rows.dtype))
+        # The transpose is in Fortran's order: no copy; and half the work of a full product.
+        (syrk,) = get_blas_funcs(("syrk",), (rows,))
+        matrix = syrk(2.0 / n, rows.T, trans=1)
+    return float(weighted @ weighted) / n, gradient, matrix
+
+
+@dataclass(frozen=True)
+class Network:
+    """The shape of a multilayer perceptron F: R^n_inputs -> R^n_outputs.
+
+    F(x) = W_L s_{L-1}( ... s_1(W_1 x + b_1) ... ) + b_L, with W_1 of shape (widths[0], n_inputs).
+
+    Parameters
+    ----------
+    n_inputs : int
+    widths : sequence of int
+        Units of the hidden layers; empty for a linear model.
+    n_outputs : int
+    activation : str or sequence of str
+        One of "tanh", "sigmoid", "relu", "softplus", "sin", "identity", for all hidden layers or for each.
+    """
+
+    n_inputs: int
+    widths: Sequence[int] = (20, 20, 20)
+    n_outputs: int = 1
+    activation: str | Sequence[str] = "tanh"
+    sizes: np.ndarray = field(init=False, repr=False, compare=False)
+    codes: np.ndarray = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_whole("n_inputs", self.n_inputs)
+        check_whole("n_outputs", self.n_outputs)
+        if not isinstance(self.widths, Iterable):
+            raise ValueError(
+                f"widths={self.widths!r}: give a sequence, such as ({self.widths!r},) for one hidden layer."
+            )
+        widths = tuple(check_whole("widths", width) for width in self.widths)
+        names = (self.activation,) * len(widths) if isinstance(self.activation, str) else tuple(self.activation)
+        if len(names) != len(widths):
+            raise ValueError(f"activation={self.activation!r}: give one for each of the {len(widths)} hidden layers.")
+        for name in names:
+            check_choice("activation", name, ACTIVATIONS)
+        codes = [kernels.CODES[name] for name in names] + [kernels.CODES["identity"]]
+        object.__setattr__(self, "widths", widths)
+        object.__setattr__(self, "activation", names)
+        object.__setattr__(self, "sizes", np.array([self.n_inputs, *widths, self.n_outputs], dtype=np.int64))
+        object.__setattr__(self, "codes", np.array(codes, dtype=np.int64))
+
+    def __reduce__(self) -> tuple:
+        # The arrays are made anew: mapped from a file they would be read-only, and compiled for anew.
+        return Network, (self.n_inputs, self.widths, self.n_outputs, self.activation)
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of the parameter vector."""
+        return int(((self.sizes[:-1] + 1) * self.sizes[1:]).sum())
+
+    def with_inputs(self, n_inputs: int) -> "Network":
+        """Return the same shape with another number of inputs."""
+        return replace(self, n_inputs=n_inputs)
+
+    def layers(self, theta: FloatArray) -> tuple[Layer, ...]:
+        """Return views of the layers of a parameter vector: writing to them writes to it."""
+        self._check_parameters(theta)
+        found, place = [], 0
+        for n_in, n_out in zip(self.sizes[:-1], self.sizes[1:], strict=True):
+            weights = theta[place : place + n_in * n_out].reshape(n_out, n_in)
+            place += n_in * n_out
+            found.append(Layer(weights, theta[place : place + n_out]))
+            place += n_out
+        return tuple(found)
+
+    def initialise(self, seed: int | np.random.Generator, dtype: DTypeLike = np.float64) -> FloatArray:
+        """Draw parameters: weights uniform with variance 2 / (in + out) (Glorot and Bengio, 2010), or 2 / in
+        in front of relu and softplus (He et al., 2015); biases zero.
+        """
+        rng = np.random.default_rng(seed)
+        theta = np.zeros(self.n_parameters)
+        for layer, activation in zip(self.layers(theta), (*self.activation, "identity"), strict=True):
+            n_out, n_in = layer.weights.shape
+            variance = 2.0 / n_in if activation in ("relu", "softplus") else 2.0 / (n_in + n_out)
+            layer.weights[:] = rng.uniform(-1.0, 1.0, layer.weights.shape) * np.sqrt(3.0 * variance)
+        return theta.astype(dtype)
+
+    def select_inputs(self, theta: FloatArray, chosen: np.ndarray) -> FloatArray:
+        """Return the parameters of the network on the chosen inputs (indices or mask) alone."""
+        W = self.layers(theta)[0].weights
+        return np.concatenate([W[:, chosen].ravel(), theta[W.size :]])
+
+    def restore_inputs(self, theta: FloatArray, chosen: np.ndarray, n_inputs: int) -> FloatArray:
+        """Undo `select_inputs`: the weights of the inputs not chosen are zero."""
+        W = self.layers(theta)[0].weights
+        full = np.zeros((W.shape[0], n_inputs), theta.dtype)
+        full[:, chosen] = W
+        return np.concatenate([full.ravel(), theta[W.size :]])
+
+    def predict(self, theta: FloatArray, X: ArrayLike) -> FloatArray:
+        """Return F(X), (n, n_outputs), in the precision of `theta`."""
+        theta = self._check_parameters(theta)
+        X = check_matrix("X", X, dtype=theta.dtype, columns=self.n_inputs)
+        out = np.empty((len(X), self.n_outputs), theta.dtype)
+        with single_blas_thread():
+            kernels.predict(theta, self.sizes, self.codes, X, out)
+        return out
+
+    def input_jacobian(self, theta: FloatArray, X: ArrayLike) -> FloatArray:
+        """Return dF_c / dx_j at every sample, (n, n_outputs, n_inputs)."""
+        theta = self._check_parameters(theta)
+        X = check_matrix("X", X, dtype=theta.dtype, columns=self.n_inputs)
+        out = np.empty((len(X), self.n_outputs, self.n_inputs), theta.dtype)
+        with single_blas_thread():
+            kernels.input_jacobian(theta, self.sizes, self.codes, X, out)
+        return out
+
+    def loss(self, theta: FloatArray, samples: Samples) -> float:
+        """Return L = sum_i w_i |F(x_i) - y_i|^2 / sum_i w_i."""
+        residual = self.predict(theta, samples.X) - samples.Y
+        return float(np.average((residual.astype(float) ** 2).sum(axis=1), weights=samples.weights))
+
+    def loss_gradient(
+        self, theta: FloatArray, samples: Samples, ridge: FloatArray | None = None
+    ) -> tuple[float, FloatArray]:
+        """Return L + sum_k ridge_k |W_k|^2 over all samples, and its gradient (n_parameters,).
+
+        `ridge` (layers,) holds one strength for each weight matrix.
+        """
+        theta = self._check_parameters(theta)
+        self.check_samples(samples, theta)
+        strengths = np.zeros(self.codes.size) if ridge is None else np.asarray(ridge, float)
+        if strengths.shape != self.codes.shape:
+            raise ValueError(f"ridge has shape {strengths.shape}: give {self.codes.size}, one for each layer.")
+        gradient = np.empty_like(theta)
+        with single_blas_thread():
+            loss, penalty = kernels.full_gradient(
+                theta, self.sizes, self.codes, samples.X, samples.Y, samples.weights, strengths, gradient
+            )
+        return loss + penalty, gradient
+
+    def gauss_newton(
+        self, theta: FloatArray, samples: Samples, residual: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return L, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
+
+        Of the matrix only the upper triangle is filled in. Needs room for n_parameters * n * n_outputs numbers.
+        The residuals r = F(X) - y, (n, n_outputs), may be given if they are known to more digits than `theta` has.
+        """
+        theta = self._check_parameters(theta)
+        self.check_samples(samples, theta)
+        n = len(samples)
+        predicted = np.empty((n, self.n_outputs), theta.dtype)
+        jacobian = np.empty((theta.size, self.n_outputs, n), theta.dtype)
+        with single_blas_thread():
+            kernels.parameter_jacobian(theta, self.sizes, self.codes, samples.X, predicted, jacobian)
+        return normal_equations(jacobian, predicted - samples.Y if residual is None else residual, samples.weights)
+
+    def check_samples(self, samples: Samples, theta: FloatArray) -> None:
+        """Complain if the samples do not fit the network, or have another precision than the parameters."""
+        self._check_parameters(theta)
+        check_matrix("X", samples.X, dtype=theta.dtype, columns=self.n_inputs)
+        if samples.Y.shape[1] != self.n_outputs:
+            raise ValueError(f"y has {samples.Y.shape[1]} columns: this network has {self.n_outputs} outputs.")
+        if samples.X.dtype != theta.dtype:
+            raise ValueError(f"samples are {samples.X.dtype}, parameters {theta.dtype}: give both the same dtype.")
+
+    def _check_parameters(self, theta: FloatArray) -> FloatArray:
+        if theta.shape != (self.n_parameters,) or theta.dtype not in (np.float32, np.float64):
+            raise ValueError(
+                f"theta has shape {theta.shape} and dtype {theta.dtype}: this network needs "
+                f"({self.n_parameters},), float32 or float64."
+            )
+        return np.require(theta, requirements=["C", "W", "A", "E"])  # read-only arrays would be compiled for anew

@@ -1,0 +1,210 @@
+"""Variables, directions or neither? All forms on the same held-out blocks, and the simplest that is not worse."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from fewvars._common.threads import single_blas_thread
+from fewvars._common.validation import FloatArray
+from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.estimators.few_variables import FewVariablesRegressor
+from fewvars.estimators.preparation import Measured, Prepared, prepare
+from fewvars.heads import HeadFit, choose_head
+from fewvars.search.directions.ranks import RankSearch
+from fewvars.search.variables.selection import SupportSearch
+from fewvars.series.scaling import Scaling
+
+_SENTENCES = {
+    "mean": "nothing in X explains y better than its mean does",
+    "variables": "y is a function of few variables",
+    "directions": "y is a function of few directions",
+    "network": "y needs all inputs: neither few variables nor few directions explain it as well",
+}
+_RULE = (
+    "The log ratios decide: all blocks count alike in them, while the hardest rule the mean error. The first form\n"
+    "within one standard error of the best is taken; the mean stands unless the best is better by two."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What each form explains, and the one to take.
+
+    Attributes
+    ----------
+    forms : tuple of str
+        "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated.
+    numbers : (forms,)
+        How many numbers say what y depends on: none, the variables, the loadings of the directions, or the weights
+        of the first layer of the network.
+    errors, errors_se : (forms,)
+        Held-out mean squared error over the variance of y as measured, and its standard error over the blocks.
+    log_ratios, log_ratios_se : (forms,)
+        Mean logarithm of the error over that of the best form to choose from, block by block, and its standard
+        error: a form is as good as the best if it is within one standard error of zero.
+    recommendation : str
+        The simplest form that is not worse than the best. Variables or directions as many as the inputs are not few,
+        and are not chosen.
+    variables : FewVariablesRegressor
+    directions : FewDirectionsRegressor
+        The fitted models.
+    """
+
+    forms: tuple[str, ...]
+    numbers: np.ndarray
+    errors: FloatArray
+    errors_se: FloatArray
+    log_ratios: FloatArray
+    log_ratios_se: FloatArray
+    recommendation: str
+    variables: FewVariablesRegressor
+    directions: FewDirectionsRegressor
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        lines = [f"{'form':<12}{'numbers':>8}  {'mean held-out error':<22}mean log ratio to the best"]
+        for i, form in enumerate(self.forms):
+            error = f"{self.errors[i]:.4g} ± {self.errors_se[i]:.2g}"
+            ratio = f"{self.log_ratios[i]:.3f} ± {self.log_ratios_se[i]:.3f}"
+            lines.append(f"{form:<12}{self.numbers[i]:>8}  {error:<22}{ratio}")
+        lines.append(_RULE)
+        lines += [
+            f"Not to choose from: the {form}, which are as many as the inputs."
+            for form in _not_few(self.variables, self.directions)
+        ]
+        return "\n".join([*lines, f"Take the {self.recommendation}: {_SENTENCES[self.recommendation]}."])
+
+
+def compare(
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    t: ArrayLike | float | None = None,
+    trajectory: ArrayLike | None = None,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **parameters: Any,
+) -> Comparison:
+    """Fit few variables, few directions and a plain network, and say which explains y with the fewest numbers.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,) or (n, outputs)
+    sample_weight, t, trajectory
+        As for the estimators.
+    random_state, n_jobs, verbose, **parameters
+        Of both estimators: for instance `n_blocks` or `smoothing`, and none that only one of them has.
+
+    Notes
+    -----
+    Each form is fitted anew to the training rows of the same two splits, and predicts the held-out outputs as
+    measured. The variables and directions were chosen on these blocks, so the errors are not test errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fewvars as fv
+    >>> X = np.random.default_rng(0).standard_normal((500, 6))
+    >>> fv.compare(X, np.tanh(X[:, 0] + X[:, 3]) + X[:, 1] ** 2).recommendation
+    'variables'
+    """
+    _check_shared(parameters)
+    if parameters.get("cv") is not None:  # once: a generator has its splits once only, and a splitter may be random
+        parameters["cv"] = list(check_cv(parameters["cv"]).split(X, y, trajectory))
+    if random_state is None:
+        random_state = check_random_state(None).randint(2**31 - 1)
+    common = {"random_state": random_state, "n_jobs": n_jobs, "verbose": verbose, **parameters}
+    variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
+    directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
+    data = _prepared(variables, X, y, sample_weight, t, trajectory)
+    everything = np.ones(data.X.shape[1], bool)
+    with single_blas_thread():
+        pieces = {"mean": _search(data, variables).refits([~everything])[0].errors}
+        if variables.support_.any():
+            pieces["variables"] = _of_variables(data, variables)
+        if directions.n_directions_:
+            pieces["directions"] = _of_directions(data, directions)
+        pieces["network"] = _search(data, variables).tuned(everything)[1].errors
+    counts = {
+        "mean": 0,
+        "variables": int(variables.support_.sum()),
+        "directions": directions.directions_.size,
+        "network": data.X.shape[1] * variables.hidden_layers[0],
+    }
+    forms, held_out = tuple(pieces), data.held_out
+    choice = [form for form in forms if form not in _not_few(variables, directions)]
+    best = min((pieces[form] for form in choice), key=held_out.typical)
+    measured = [held_out.measured(errors) for errors in pieces.values()]
+    ratios = [held_out.log_ratio(errors, best) for errors in pieces.values()]
+    return Comparison(
+        forms=forms,
+        numbers=np.array([counts[form] for form in forms]),
+        errors=np.array([mean for mean, _ in measured]),
+        errors_se=np.array([se for _, se in measured]),
+        log_ratios=np.array([mean for mean, _ in ratios]),
+        log_ratios_se=np.array([se for _, se in ratios]),
+        recommendation=choice[held_out.smallest_not_worse([pieces[form] for form in choice])],
+        variables=variables,
+        directions=directions,
+    )
+
+
+def _check_shared(parameters: dict[str, Any]) -> None:
+    shared = FewVariablesRegressor().get_params().keys() & FewDirectionsRegressor().get_params().keys()
+    for name, value in parameters.items():
+        if name not in shared:
+            raise ValueError(
+                f"{name}={value!r}: compare takes parameters that both estimators have, which are "
+                f"{', '.join(sorted(shared))}."
+            )
+
+
+def _not_few(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> list[str]:
+    """Return which of the two are as many as the inputs: what they find is just a function of all of these."""
+    counts = {"variables": int(variables.support_.sum()), "directions": directions.n_directions_}
+    return [form for form, count in counts.items() if count == variables.n_features_in_]
+
+
+def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, t: Any, trajectory: Any) -> Prepared:
+    """Prepare the data as the model has decided, with outputs as measured, of total variance one."""
+    inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
+    weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
+    data = prepare(
+        Measured.of(inputs, outputs, weight, t, trajectory, model.cv),
+        smoothing="on" if model.smoothed_ else "off",
+        n_blocks=model.n_blocks,
+        shuffle=model.shuffle,
+        seed=model._recipe().seed,
+    )[0]
+    scaling = Scaling.of(data.y, data.sample_weight)
+    scaled = scaling.apply(data.y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
+    return replace(data, samples=replace(data.samples, Y=scaled.astype(np.float32)))
+
+
+def _search(data: Prepared, model: FewVariablesRegressor) -> SupportSearch:
+    return SupportSearch(data.samples, np.arange(data.X.shape[1]), data.held_out, model._recipe(), model.n_jobs)
+
+
+def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:
+    recipe = HeadFit(activation=model.activation, max_degree=model.max_degree)
+    chosen = data.X[:, model.support_]
+    choice = choose_head(model.head, recipe, chosen, data.y, data.sample_weight, data.held_out, data.gap)
+    return choice.errors[choice.kind]
+
+
+def _of_directions(data: Prepared, model: FewDirectionsRegressor) -> FloatArray:
+    kept = ~data.inputs.constant
+    search = RankSearch(
+        data.samples.columns(kept).astype(np.float64), data.held_out, model.activation, n_jobs=model.n_jobs
+    )
+    start = (model.directions_ * data.inputs.scale)[:, kept]
+    return min(search.candidates([(form, start) for form in search.forms(len(start))]), key=search.error).errors

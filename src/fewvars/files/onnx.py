@@ -1,0 +1,237 @@
+"""Fitted models as ONNX graphs, to predict where there is no Python: all inputs in, predictions out.
+
+The graph takes `X` (n, d), all inputs in the user's units, and returns `y`, (n,) or (n, outputs) as `predict`
+does. It is made of operations that onnxruntime has in both precisions (Softplus in double precision is none of
+them, so it is composed). Unlike `predict`, a graph does not refuse missing values: they come out as nan.
+"""
+
+import json
+import os
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from fewvars._common.atomic import write_atomically
+from fewvars._common.validation import FloatArray, check_choice
+from fewvars.engine.network import Network
+from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.heads import DictionaryHead, MeanHead, NetworkHead
+from fewvars.paper.base import NetworkRegressor
+from fewvars.polynomials.polynomial import Polynomial
+
+__all__ = ["export_onnx"]
+
+# Old enough for runtimes of several years ago; nothing here needs more.
+_OPSET, _IR_VERSION = 17, 8
+_DTYPES = ("float64", "float32")
+
+
+def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], dtype: str = "float64") -> None:
+    """Write a fitted regressor as an ONNX file.
+
+    Parameters
+    ----------
+    model : a fitted regressor of this library
+    path : str or path
+        The file, conventionally ``.onnx``; written whole or not at all.
+    dtype : {"float64", "float32"}
+        Precision of `X`, of the arithmetic and of `y`.
+
+    Notes
+    -----
+    The file's metadata name the estimator, the version of fewvars, the inputs (`feature_names`, in the order of
+    the columns of X) and those that are selected (`variables`; all, if the estimator selects none), the last two
+    as JSON.
+    """
+    onnx = _onnx()
+    check_choice("dtype", dtype, _DTYPES)
+    if outputs.dispatch(type(model)) is outputs.dispatch(object):
+        raise ValueError(f"model={type(model).__name__}: only fitted regressors of fewvars can be exported.")
+    check_is_fitted(model)
+    graph = Graph(dtype)
+    name, single = outputs(model, graph, "X")
+    if single:
+        name = graph.add("Squeeze", name, graph.integers([1]))
+    graph.add("Identity", name, output="y")
+    kind = onnx.TensorProto.DOUBLE if dtype == "float64" else onnx.TensorProto.FLOAT
+    shape = ["n"] if single else ["n", "outputs"]
+    described = onnx.helper.make_graph(
+        graph.nodes,
+        type(model).__name__,
+        [onnx.helper.make_tensor_value_info("X", kind, ["n", model.n_features_in_])],
+        [onnx.helper.make_tensor_value_info("y", kind, shape)],
+        graph.constants,
+    )
+    from fewvars._common.version import __version__
+
+    file = onnx.helper.make_model(
+        described,
+        opset_imports=[onnx.helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="fewvars",
+        producer_version=__version__,
+    )
+    onnx.helper.set_model_props(file, _metadata(model, __version__))
+    onnx.checker.check_model(file, full_check=True)
+    write_atomically(path, file.SerializeToString(deterministic=True))
+
+
+def _metadata(model: Any, version: str) -> dict[str, str]:
+    names = [f"x{j}" for j in range(model.n_features_in_)]
+    names = [str(name) for name in getattr(model, "feature_names_in_", names)]
+    support = getattr(model, "support_", np.ones(len(names), bool))
+    return {
+        "fewvars": version,
+        "estimator": type(model).__name__,
+        "feature_names": json.dumps(names),
+        "variables": json.dumps([name for name, chosen in zip(names, support, strict=True) if chosen]),
+    }
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("Exporting needs the package onnx: pip install 'fewvars[onnx]'.") from None
+    return onnx
+
+
+class Graph:
+    """Nodes and constants under construction; values are known by their names."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def add(self, operation: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        output = output or f"{operation}_{len(self.nodes)}"
+        self.nodes.append(_onnx().helper.make_node(operation, inputs, [output], **attributes))
+        return output
+
+    def numbers(self, values: Any, *, positive: bool = False) -> str:
+        """Add a constant in the precision of the graph, if that can hold it, and return its name."""
+        given = np.asarray(values, np.float64)
+        with np.errstate(over="ignore", under="ignore"):
+            rounded = given.astype(self.dtype)
+        if not (np.isfinite(rounded) == np.isfinite(given)).all() or (positive and not (rounded > 0).all()):
+            raise ValueError(f"dtype={self.dtype.name!r} cannot hold the numbers of this model: use dtype='float64'.")
+        return self._constant(rounded)
+
+    def integers(self, values: Any) -> str:
+        """Add a constant of whole numbers, such as indices, and return its name."""
+        return self._constant(np.asarray(values, np.int64))
+
+    def columns(self, x: str, chosen: np.ndarray) -> str:
+        """Return the chosen columns (a mask) of x (n, d)."""
+        return x if chosen.all() else self.add("Gather", x, self.integers(np.flatnonzero(chosen)), axis=1)
+
+    def _constant(self, values: np.ndarray) -> str:
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(_onnx().numpy_helper.from_array(np.array(values, order="C"), name))
+        return name
+
+
+def activation(graph: Graph, kind: str, z: str) -> str:
+    """Add an activation function."""
+    if kind == "identity":
+        return z
+    if kind == "softplus":  # max(z, 0) + log(1 + exp(-|z|)), which cannot overflow
+        decay = graph.add("Exp", graph.add("Neg", graph.add("Abs", z)))
+        return graph.add("Add", graph.add("Relu", z), graph.add("Log", graph.add("Add", decay, graph.numbers(1.0))))
+    return graph.add({"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "sin": "Sin"}[kind], z)
+
+
+def averaged_networks(graph: Graph, x: str, network: Network, thetas: FloatArray) -> str:
+    """Add the mean (n, outputs) of networks with parameters (networks, n_parameters) at x (n, inputs)."""
+    layers = [network.layers(theta) for theta in thetas]
+    for k, kind in enumerate((*network.activation, "identity")):
+        # Stacked matrices (networks, in, out): MatMul takes the networks all at once.
+        weights = np.stack([layer[k].weights.T for layer in layers])
+        biases = np.stack([layer[k].biases[None] for layer in layers])
+        z = graph.add("Add", graph.add("MatMul", x, graph.numbers(weights)), graph.numbers(biases))
+        x = activation(graph, kind, z)
+    return graph.add("ReduceMean", x, axes=[0], keepdims=0)
+
+
+def polynomial(graph: Graph, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
+    """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d).
+
+    A monomial of degree p is a product of p columns, and of a column of ones for lower degrees: no powers,
+    whose rounding differs between runtimes, and no table of (n, terms, d).
+    """
+    if not len(exponents):
+        exponents, coefficients = np.zeros((1, exponents.shape[1]), int), np.zeros((1, coefficients.shape[1]))
+    d, degree = exponents.shape[1], max(1, int(exponents.sum(axis=1).max()))
+    factors = np.full((len(exponents), degree), d)
+    for row, powers in zip(factors, exponents, strict=True):
+        row[: powers.sum()] = np.repeat(np.arange(d), powers)
+    padded = graph.add("Pad", x, graph.integers([0, 0, 0, 1]), graph.numbers(1.0))
+    product, *others = (graph.add("Gather", padded, graph.integers(column), axis=1) for column in factors.T)
+    for other in others:
+        product = graph.add("Mul", product, other)
+    return graph.add("MatMul", product, graph.numbers(coefficients))
+
+
+@singledispatch
+def head_outputs(head: Any, graph: Graph, x: str) -> str:
+    """Add a head evaluated on its variables x (n, variables); return the name of (n, outputs)."""
+    raise TypeError(f"{type(head).__name__} is no head.")
+
+
+@head_outputs.register
+def _(head: NetworkHead, graph: Graph, x: str) -> str:
+    centred = graph.add("Sub", x, graph.numbers(head.inputs.mean))
+    z = graph.add("Div", centred, graph.numbers(head.inputs.scale, positive=True))
+    mean = averaged_networks(graph, z, head.network, head.thetas)
+    scaled = graph.add("Mul", mean, graph.numbers(head.outputs.scale))
+    return graph.add("Add", scaled, graph.numbers(head.outputs.mean))
+
+
+@head_outputs.register
+def _(head: DictionaryHead, graph: Graph, x: str) -> str:
+    return polynomial(graph, x, head.polynomial.exponents, head.polynomial.coefficients)
+
+
+@head_outputs.register
+def _(head: MeanHead, graph: Graph, x: str) -> str:
+    n = graph.add("Shape", x, start=0, end=1)
+    return graph.add("Expand", graph.numbers(head.mean[None]), graph.add("Concat", n, graph.integers([1]), axis=0))
+
+
+@singledispatch
+def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
+    """Add the prediction at all inputs x (n, d); return the name of (n, outputs), and whether it is one output."""
+    raise TypeError(f"{type(model).__name__} cannot be exported.")
+
+
+@outputs.register
+def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
+    return head_outputs(model._head, graph, graph.columns(x, model.support_)), model._single_output
+
+
+@outputs.register
+def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
+    centred = graph.add("Sub", x, graph.numbers(model.mean_))
+    combinations = graph.add("MatMul", centred, graph.numbers(model.directions_.T))
+    return head_outputs(model._head, graph, combinations), model._single_output
+
+
+@outputs.register
+def _(model: SparseDictionaryRegressor, graph: Graph, x: str) -> tuple[str, bool]:
+    fitted: Polynomial = model.polynomial_
+    single = fitted.coefficients.ndim == 1
+    coefficients = fitted.coefficients[:, None] if single else fitted.coefficients
+    return polynomial(graph, x, fitted.exponents, coefficients), single
+
+
+@outputs.register
+def _(model: NetworkRegressor, graph: Graph, x: str) -> tuple[str, bool]:
+    z = graph.add("Div", x, graph.numbers(model.x_scale_, positive=True))
+    y = averaged_networks(graph, z, model.network_, model.parameters_[None])
+    return graph.add("Mul", y, graph.numbers(model.y_scale_)), model._one_output

@@ -1,0 +1,250 @@
+"""The estimators that a file may hold: their fitted attributes, and what must hold between them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from fewvars.engine.network import Network
+from fewvars.engine.solvers import Outcome
+from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.files.persistence.kinds import (
+    Kind,
+    agree,
+    array,
+    one_of,
+    real,
+    require,
+    row,
+    rows,
+    table,
+    text,
+    truth,
+    whole,
+)
+from fewvars.files.persistence.records import (
+    Description,
+    check_parameters,
+    head_sizes,
+    n_parameters,
+)
+from fewvars.heads import DictionaryHead, MeanHead, NetworkHead
+from fewvars.paper import (
+    AdaptiveDirectionsRegressor,
+    AdaptiveGroupLassoRegressor,
+    BICPath,
+    GroupLassoRegressor,
+    NeuralRegressor,
+)
+from fewvars.polynomials.dictionary import DictionaryFit
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.search.directions.path import DirectionsPath
+from fewvars.search.variables.path import Path
+from fewvars.search.variables.selection import Candidate, Refit
+from fewvars.series.lags import LagTransformer
+from fewvars.series.scaling import Scaling
+
+_HEADS = {"network": NetworkHead, "dictionary": DictionaryHead, "mean": MeanHead}
+_inputs: dict[str, Kind] = {
+    "n_features_in_": whole(least=1, size="inputs"),
+    "feature_names_in_": array("text", "inputs"),
+    "_sklearn_output_config": table(text("default", "pandas", "polars")),  # what set_output asked for
+}
+_OPTIONAL = frozenset({"feature_names_in_", "_sklearn_output_config"})
+_head: dict[str, Kind] = {
+    "head_": text(*_HEADS),
+    "_head": one_of(*_HEADS.values()),
+    "head_errors_": table(real(finite=False)),
+    "held_out_error_": real(finite=False),
+    "lambda_": real(least=0.0, finite=False),
+    "n_iter_": whole(),
+    "smoothed_": truth,
+    "_single_output": truth,
+}
+_network: dict[str, Kind] = {
+    "network_": one_of(Network),
+    "parameters_": array("float", "parameters"),
+    "x_scale_": array("float", "inputs", above=0.0, finite=False),  # infinite for constant inputs
+    "y_scale_": array("float", "outputs", above=0.0),
+    "n_iter_": whole(),
+    "outcome_": one_of(Outcome),
+    "_one_output": truth,
+}
+_support: dict[str, Kind] = {"support_": array("bool", "inputs")}
+_two_stages: dict[str, Kind] = {
+    "bic_path_": one_of(BICPath),
+    "lambda_": real(least=0.0, finite=False),
+    "initial_norms_": array("float", "columns", least=0.0, finite=False),
+}
+
+
+def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
+    """Complain unless the head fits the variables that it is evaluated on, and the outputs if they are known."""
+    variables, outputs = head_sizes(model._head)
+    require(type(model._head) is _HEADS[model.head_], f"head_ is {model.head_}, but another head is stored")
+    require(variables in (None, n_variables), f"the head has {variables} variables for the {n_variables} selected")
+    require(n_outputs in (None, outputs), f"the head has {outputs} outputs, the rest {n_outputs}")
+    require(outputs == 1 or not model._single_output, f"the head has {outputs} outputs instead of one")
+
+
+def _check_few_variables(model: FewVariablesRegressor) -> None:
+    inputs, outputs = model._search_scaling
+    d, n_outputs = model.n_features_in_, outputs.mean.size
+    require(inputs.mean.size == d, "the scaling has another number of inputs")
+    require(np.array_equal(model.path_.labels, model._labels), "the groups of the path are not those of the model")
+    _check_head(model, int(model.support_.sum()), n_outputs)
+    groups = model.path_.norms.shape[1]
+    for candidate in model._candidates:
+        require(candidate.mask.size == groups, "the masks of the candidates do not fit the groups")
+        n_chosen = int(candidate.mask[model._labels].sum())
+        needed = n_parameters(n_chosen, model._refit.widths, n_outputs) if n_chosen else 0
+        for theta in candidate.thetas:
+            require(theta.size == needed, f"a candidate has {theta.size} parameters: its network needs {needed}")
+
+
+def _check_few_directions(model: FewDirectionsRegressor) -> None:
+    _check_head(model, model.n_directions_, None)
+
+
+def _check_dictionary(model: SparseDictionaryRegressor) -> None:
+    polynomial = model.polynomial_
+    names = getattr(model, "feature_names_in_", None)
+    same = (
+        np.array_equal(model.exponents_, polynomial.exponents)
+        and np.array_equal(model.coef_, polynomial.coefficients.T)
+        and np.array_equal(model.support_, polynomial.support)
+        and np.array_equal(model.path_.polynomial.exponents, polynomial.exponents)
+        and np.array_equal(model.path_.polynomial.coefficients, polynomial.coefficients)
+        and model.n_terms_ == len(polynomial.exponents)
+        and model.strength_ == model.path_.strength
+    )
+    require(same, "what is said about the polynomial does not agree with it")
+    require(model.equation_ == polynomial.equation(names), "the equation is not that of the polynomial")
+
+
+def _check_network(model: Any) -> None:
+    network: Network = model.network_
+    require(network.n_inputs == model.n_features_in_, "the network has another number of inputs")
+    require(network.n_outputs == model.y_scale_.size, "the network has another number of outputs")
+    require(network.n_outputs == 1 or not model._one_output, "the network has several outputs instead of one")
+    check_parameters("parameters_", network, model.parameters_.size)
+
+
+def _check_two_stages(model: Any, layer: int = 0) -> None:
+    _check_network(model)
+    require(layer <= len(model.network_.widths), "the network has too few layers")
+    columns = [model.network_.n_inputs, *model.network_.widths][layer]
+    require(model.initial_norms_.size == columns, "initial_norms_ does not fit the network")
+    require(model.bic_path_.supports.shape[1] == columns, "bic_path_ does not fit the network")
+    require(len(model.bic_path_.bic) > 0, "bic_path_ is empty")
+
+
+def _check_adaptive_directions(model: AdaptiveDirectionsRegressor) -> None:
+    _check_two_stages(model, layer=1)
+
+
+def _check_lags(model: LagTransformer) -> None:
+    d, lags = model.n_features_in_, model.lags_
+    require(len(set(lags)) == len(lags), "lags_ repeats a lag")
+    # The length first: a forged number of inputs must not be laid out in memory.
+    require(model.feature_groups_.size == d * len(lags), "feature_groups_ does not fit the lags")
+    require(np.array_equal(model.feature_groups_, np.tile(np.arange(d), len(lags))), "feature_groups_ is not in order")
+
+
+def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """Coefficients (terms,) or (outputs, terms)."""
+    shape = ("terms",) if getattr(value, "ndim", 1) == 1 else ("outputs", "terms")
+    array("float", *shape)(name, value, sizes)
+
+
+def _equations(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """A text, or a list of them for several outputs."""
+    if isinstance(value, list):
+        agree(name, "outputs", len(value), sizes)  # a forged number of outputs needs as many texts
+    for entry in value if isinstance(value, list) else [value]:
+        text()(name, entry, sizes)
+
+
+_PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, _check_two_stages, _OPTIONAL)
+
+ESTIMATORS: dict[type[BaseEstimator], Description] = {
+    FewVariablesRegressor: Description(
+        {
+            **_inputs,
+            **_head,
+            "support_": array("bool", "inputs"),
+            "feature_importances_": array("float", "inputs", finite=False),
+            "feature_importances_se_": array("float", "inputs", finite=False),
+            "selection_frequencies_": array("float", "inputs", least=0.0),
+            "support_sizes_": array("int", "candidates", least=0),
+            "support_errors_": array("float", "candidates", finite=False),
+            "support_errors_se_": array("float", "candidates", finite=False),
+            "support_bic_": array("float", "candidates", finite=False),
+            "path_": one_of(Path),
+            "_labels": array("int", "inputs", least=0),
+            "_candidates": rows(one_of(Candidate), least=1),
+            "_refit": one_of(Refit),
+            "_search_scaling": row(one_of(Scaling), one_of(Scaling)),
+        },
+        _check_few_variables,
+        _OPTIONAL | {"selection_frequencies_"},
+    ),
+    FewDirectionsRegressor: Description(
+        {
+            **_inputs,
+            **_head,
+            "n_directions_": whole(size="directions"),
+            "directions_": array("float", "directions", "inputs"),
+            "mean_": array("float", "inputs"),
+            "singular_values_": array("float", "directions", least=0.0),
+            "selection_frequencies_": array("float", "ranks", least=0.0),
+            "ranks_": array("int", "candidates", least=0),
+            "rank_errors_": array("float", "candidates", finite=False),
+            "rank_errors_se_": array("float", "candidates", finite=False),
+            "path_": one_of(DirectionsPath),
+        },
+        _check_few_directions,
+        _OPTIONAL | {"selection_frequencies_"},
+    ),
+    SparseDictionaryRegressor: Description(
+        {
+            **_inputs,
+            "path_": one_of(DictionaryFit),
+            "polynomial_": one_of(Polynomial),
+            "exponents_": array("int", "terms", "inputs", least=0),
+            "coef_": _coefficients,
+            "n_terms_": whole(size="terms"),
+            "support_": array("bool", "inputs"),
+            "strength_": real(least=0.0, finite=False),
+            "equation_": _equations,
+        },
+        _check_dictionary,
+        _OPTIONAL,
+    ),
+    NeuralRegressor: Description({**_inputs, **_network, **_support}, _check_network, _OPTIONAL),
+    GroupLassoRegressor: _PENALISED,
+    AdaptiveGroupLassoRegressor: _PENALISED,
+    AdaptiveDirectionsRegressor: Description(
+        {
+            **_inputs,
+            **_network,
+            **_two_stages,
+            "n_directions_": whole(size="directions"),
+            "directions_": array("float", "directions", "inputs"),
+            "singular_values_": array("float", "singular values", least=0.0),
+            "rank_": whole(),
+        },
+        _check_adaptive_directions,
+        _OPTIONAL,
+    ),
+    LagTransformer: Description(
+        {
+            **_inputs,
+            "lags_": rows(whole(), least=1),
+            "feature_groups_": array("int", "columns", least=0),
+        },
+        _check_lags,
+        _OPTIONAL,
+    ),
+}

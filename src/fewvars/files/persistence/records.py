@@ -1,0 +1,207 @@
+"""The records that a file may hold: their fields, and what must hold between them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from itertools import pairwise
+from typing import Any
+
+from fewvars.engine.network import ACTIVATIONS, Network
+from fewvars.engine.solvers import Outcome
+from fewvars.files.persistence.kinds import (
+    Kind,
+    anything,
+    array,
+    check_fields,
+    maybe,
+    one_of,
+    real,
+    require,
+    rows,
+    text,
+    truth,
+    whole,
+)
+from fewvars.heads import DictionaryHead, Head, MeanHead, NetworkHead
+from fewvars.paper import BICPath, Configuration
+from fewvars.polynomials.dictionary import DictionaryFit
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.search.directions.path import DirectionsPath
+from fewvars.search.variables.path import Path
+from fewvars.search.variables.selection import Candidate, Refit
+from fewvars.series.scaling import Scaling
+
+# Powers are multiplied out one by one: a forged exponent must not keep `predict` busy for ever.
+LARGEST_DEGREE = 1000
+MOST_OUTPUTS = 10_000
+
+
+@dataclass(frozen=True)
+class Description:
+    """A class that may be stored: its fields, which of them may be absent, and a check of the whole."""
+
+    kinds: dict[str, Kind]
+    check: Callable[[Any], None] = lambda record: None
+    optional: frozenset[str] = frozenset()
+
+    def check_fields(self, name: str, values: dict[str, Any]) -> None:
+        """Complain unless the values are complete, of the right kind and of sizes that agree."""
+        check_fields(name, self.kinds, values, self.optional)
+
+
+def n_parameters(n_inputs: int, widths: Sequence[int], n_outputs: int) -> int:
+    """Return the length of a parameter vector in Python's integers: forged widths must not overflow."""
+    sizes = [n_inputs, *widths, n_outputs]
+    return sum((before + 1) * after for before, after in pairwise(sizes))
+
+
+def check_parameters(name: str, network: Network, length: int) -> None:
+    """Complain unless a parameter vector of this length fits the network."""
+    needed = n_parameters(network.n_inputs, network.widths, network.n_outputs)
+    require(length == needed, f"{name} has {length} parameters: the network needs {needed}")
+
+
+def head_sizes(head: Head) -> tuple[int | None, int]:
+    """Return the numbers of variables and outputs of a head; the mean is of any number of variables."""
+    if isinstance(head, NetworkHead):
+        return head.network.n_inputs, head.network.n_outputs
+    if isinstance(head, DictionaryHead):
+        return head.polynomial.exponents.shape[1], head.polynomial.coefficients.shape[1]
+    return None, head.mean.size
+
+
+def _check_polynomial(polynomial: Polynomial) -> None:
+    degrees = polynomial.exponents.sum(axis=1)
+    # Each exponent by itself too: a sum of huge ones may overflow to a small one.
+    largest = max(polynomial.exponents.max(initial=0), degrees.max(initial=0))
+    require(largest <= LARGEST_DEGREE, f"Polynomial.exponents has degree {largest}, above {LARGEST_DEGREE}")
+
+
+def _check_network_head(head: NetworkHead) -> None:
+    check_parameters("NetworkHead.thetas", head.network, head.thetas.shape[1])
+    require(len(head.thetas) > 0, "NetworkHead.thetas is empty")
+    require(head.inputs.mean.size == head.network.n_inputs, "NetworkHead.inputs does not fit the network")
+    require(head.outputs.mean.size == head.network.n_outputs, "NetworkHead.outputs does not fit the network")
+
+
+def _check_dictionary_head(head: DictionaryHead) -> None:
+    coefficients = head.polynomial.coefficients
+    require(coefficients.ndim == 2, "DictionaryHead.polynomial.coefficients has not two axes")
+    # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
+    believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
+    require(believable, f"DictionaryHead.polynomial has {coefficients.shape[1]} outputs and no terms")
+
+
+def _check_path(path: Path) -> None:
+    n_groups = int(path.labels.max(initial=-1)) + 1
+    require(path.norms.shape[1] == n_groups, f"Path.norms has {path.norms.shape[1]} columns for {n_groups} groups")
+
+
+def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """Coefficients (terms,) or (terms, outputs)."""
+    shape = ("terms",) if getattr(value, "ndim", 1) == 1 else ("terms", "outputs")
+    array("float", *shape)(name, value, sizes)
+
+
+_score = {"finite": False}  # evidence, not parameters: an unlucky refit may have left nan or inf
+
+RECORDS: dict[type, Description] = {
+    Network: Description(
+        {
+            "n_inputs": whole(least=1),
+            "widths": rows(whole(least=1)),
+            "n_outputs": whole(least=1),
+            "activation": rows(text(*ACTIVATIONS)),
+        }
+    ),
+    Scaling: Description(
+        {
+            "mean": array("float", "columns"),
+            "scale": array("float", "columns", above=0.0),
+            "constant": array("bool", "columns"),
+        }
+    ),
+    Polynomial: Description(
+        {
+            "exponents": array("int", "terms", "variables", least=0),
+            "coefficients": _coefficients,
+            "digits": whole(least=1),
+        },
+        _check_polynomial,
+    ),
+    NetworkHead: Description(
+        {
+            "network": one_of(Network),
+            "thetas": array("float", "networks", "parameters"),
+            "inputs": one_of(Scaling),
+            "outputs": one_of(Scaling),
+            "ridge": real(least=0.0),
+        },
+        _check_network_head,
+    ),
+    DictionaryHead: Description({"polynomial": one_of(Polynomial)}, _check_dictionary_head),
+    MeanHead: Description({"mean": array("float", "outputs")}),
+    Path: Description(
+        {
+            "strengths": array("float", "strengths", **_score),
+            "norms": array("float", "strengths", "groups", **_score),
+            "losses": array("float", "strengths", **_score),
+            "labels": array("int", "inputs", least=0),
+            "outcome": one_of(Outcome),
+            "distances": maybe(array("float", "strengths", **_score)),
+            "steps": maybe(array("float", "strengths", **_score)),
+            "constants": maybe(array("float", "strengths", **_score)),
+        },
+        _check_path,
+    ),
+    DirectionsPath: Description(
+        {
+            "strengths": array("float", "strengths", **_score),
+            "singular_values": array("float", "strengths", "directions", **_score),
+            "losses": array("float", "strengths", **_score),
+            "outcome": one_of(Outcome),
+        }
+    ),
+    Refit: Description(
+        {
+            "widths": rows(whole(least=1), least=1),
+            "activation": text(*ACTIVATIONS),
+            "n_updates": whole(),
+            "learning_rate": real(above=0.0),
+            "ridge": real(least=0.0),
+            "batch_size": whole(least=1),
+            "seed": whole(),
+        }
+    ),
+    Candidate: Description(
+        {
+            "mask": array("bool", "groups"),
+            "thetas": rows(array("float", "parameters"), least=1),
+            "errors": array("float", "pieces", **_score),
+        }
+    ),
+    DictionaryFit: Description(
+        {
+            "polynomial": one_of(Polynomial),
+            "strength": real(least=0.0, finite=False),
+            "criterion": text("bic", "held_out", "fixed"),
+            "strengths": array("float", "candidates", **_score),
+            "n_terms": array("int", "candidates", least=0),
+            "scores": array("float", "candidates", **_score),
+            "converged": truth,
+        }
+    ),
+    BICPath: Description(
+        {
+            "lambdas": array("float", "strengths", **_score),
+            "losses": array("float", "strengths", **_score),
+            "sizes": array("int", "strengths", least=0),
+            "degrees_of_freedom": array("int", "strengths", least=0),
+            "bic": array("float", "strengths", **_score),
+            "supports": array("bool", "strengths", "columns"),
+        }
+    ),
+    # It checks all of its fields itself when it is made.
+    Configuration: Description({field.name: anything for field in fields(Configuration)}),
+}
+ENUMS: tuple[type[Enum], ...] = (Outcome,)

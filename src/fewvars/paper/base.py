@@ -1,0 +1,117 @@
+"""What the network regressors of the paper share: standardise, both stages, predict, select."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Network
+from fewvars.engine.solvers import Outcome
+from fewvars.paper.configuration import Configuration
+from fewvars.paper.first_stage import Stage, Standardised, cut, first_stage, selected
+from fewvars.paper.second_stage import BICPath, ColumnPenalty, second_stage
+
+
+class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
+    """A network on inputs and outputs divided by their standard deviations; how it is trained is abstract."""
+
+    _first_activation = "tanh"
+
+    def __init__(self, *, configuration: Configuration | None = None, random_state: Any = None):
+        self.configuration = configuration
+        self.random_state = random_state
+
+    @abstractmethod
+    def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
+        """Return parameters of `network_` that suit the data."""
+
+    @abstractmethod
+    def _interpret(self) -> None:
+        """Store what the fitted parameters say about the inputs."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the network.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Inputs.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Outputs. Several outputs share the network and its inputs.
+        sample_weight : array-like of shape (n,), optional
+            Weights as counts: weight 2 is a repeated row.
+        """
+        inputs, outputs = validate_data(
+            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
+        configuration = Configuration() if self.configuration is None else self.configuration
+        if not isinstance(configuration, Configuration):
+            raise ValueError(f"configuration={configuration!r}: give a fewvars.paper.Configuration, or None.")
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        table = outputs.reshape(len(outputs), -1).astype(np.float64)
+        data = Standardised.of(inputs, table, weights, configuration)
+        self.network_ = configuration.network(inputs.shape[1], table.shape[1], self._first_activation)
+        stage = self._train(data, configuration, seed)
+        if stage.outcome is Outcome.DIVERGED:
+            warn(stage.outcome.value, ConvergenceWarning, stacklevel=2)
+        theta = cut(stage.theta, configuration.threshold).astype(np.float64)
+        self.network_.layers(theta)[-1].biases[:] += data.offset
+        self.parameters_, self.n_iter_, self.outcome_ = theta, stage.n_updates, stage.outcome
+        self.x_scale_, self.y_scale_ = data.x_scale, data.y_scale
+        self._one_output = outputs.ndim == 1
+        self._interpret()
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predicted outputs, (n,) or (n, n_outputs), at the rows of X (n, d)."""
+        check_is_fitted(self)
+        inputs = validate_data(self, X, dtype=np.float64, reset=False)
+        outputs = self.network_.predict(self.parameters_, inputs / self.x_scale_) * self.y_scale_
+        return outputs[:, 0] if self._one_output else outputs
+
+
+class PaperRegressor(SelectorMixin, NetworkRegressor):
+    """A network that selects inputs: those whose first-layer column is not all zero."""
+
+    def _interpret(self) -> None:
+        self.support_ = selected(self.network_, self.parameters_)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+
+class TwoStages(NetworkRegressor):
+    """Two stages: Adam, then proximal gradient along a grid of lambda, from which BIC chooses."""
+
+    _layer = 0
+
+    @abstractmethod
+    def _penalty(self, initial: FloatArray) -> ColumnPenalty:
+        """Return the penalty, given the weights of its layer in the initial estimate."""
+
+    def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
+        network: Network = self.network_
+        initial = first_stage(network, data.samples, configuration, seed, self._layer)
+        weights = network.layers(initial.theta)[self._layer].weights
+        penalty = self._penalty(weights)
+        stage, path = second_stage(network, initial, data.samples, penalty, configuration, n=data.n, seed=seed)
+        self.bic_path_: BICPath = path
+        self.lambda_ = float(path.lambdas[path.best])
+        self.initial_norms_ = np.linalg.norm(weights.astype(np.float64), axis=0)
+        return stage
+
+
+class PenalisedRegressor(PaperRegressor, TwoStages):
+    """Two stages with a penalty on the first layer, which selects inputs."""

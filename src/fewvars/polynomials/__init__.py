@@ -1,0 +1,1 @@
+"""Sparse polynomials: monomials, compressed least squares and paths of ever fewer terms."""

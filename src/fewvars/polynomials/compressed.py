@@ -1,0 +1,159 @@
+"""A least-squares problem over all monomials, compressed to an orthogonal factor of the data.
+
+All fits see the data through a factor F (r, m) and a target G (r, k) with r <= n rows such that
+|G - F b|^2 equals the weighted residual sum of squares for every b. Working with F rather than the Gram
+matrix F^T F keeps the full precision of the data: noiseless polynomials come back to rounding.
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
+
+from fewvars._common.validation import check_whole
+from fewvars.polynomials.polynomial import monomial_count, monomial_values
+
+# What is left of a column is rounding when it is smaller than this share of the column.
+DEPENDENT = 1e-10
+# Residuals below this share of the output are rounding: a noiseless fit cannot be told from a better one.
+ROUNDING = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """Standardised least-squares problem: columns and outputs have mean zero and mean square one.
+
+    Parameters
+    ----------
+    factor, target : ndarray of shape (r, m) and (r, k)
+        F and G. Columns of F that are constant in the data are zero.
+    column_means, column_scales : ndarray of shape (m,)
+        Weighted means (zero without a constant) and root mean squares about them; scale 0 if constant.
+    output_means, output_scales, output_sizes : ndarray of shape (k,)
+        The same of the outputs (scale 1 if constant), and their root mean squares about zero.
+    n : float
+        Sum of the weights, the number of samples.
+    """
+
+    factor: NDArray[np.float64]
+    target: NDArray[np.float64]
+    column_means: NDArray[np.float64]
+    column_scales: NDArray[np.float64]
+    output_means: NDArray[np.float64]
+    output_scales: NDArray[np.float64]
+    output_sizes: NDArray[np.float64]
+    n: float
+
+    def in_users_units(self, coefficients: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Coefficients (..., m, k) of the raw columns, and the constants (..., k)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            raw = coefficients * self.output_scales / self.column_scales[:, None]
+        raw = np.where(coefficients == 0, 0.0, raw)
+        return raw, self.output_means - np.einsum("...mk,m->...k", raw, self.column_means)
+
+
+def block_rows(width: int) -> int:
+    """Rows taken at a time: enough that the factor of earlier ones adds little to the work."""
+    return max(4 * width, 4096)
+
+
+def compress(
+    X: NDArray[np.float64],
+    Y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    exponents: NDArray[np.int64],
+    constant: bool,
+) -> Compressed:
+    """Standardised problem for the monomials `exponents` (m, d), none constant, of X (n, d) and Y (n, k).
+
+    One pass over blocks of rows; each leaves only a triangular factor. A table with no more rows than
+    columns is kept as it is.
+    """
+    present = weight > 0
+    if not present.all():
+        X, Y, weight = X[present], Y[present], weight[present]
+    m, n = len(exponents), float(weight.sum())
+    width = 1 + m + Y.shape[1]
+    factor, shift = np.empty((0, width)), np.zeros(width)
+    for first in range(0, len(X), block_rows(width)):
+        rows = slice(first, first + block_rows(width))
+        stack = np.empty((len(factor) + len(X[rows]), width), order="F")
+        stack[: len(factor)] = factor
+        table = stack[len(factor) :]
+        _fill(table, X[rows], Y[rows], exponents, constant)
+        if constant and first == 0:
+            # Nearly centred columns lose no digits to their means. What is left of the means
+            # goes with the column of ones below.
+            shift[1:] = weight[rows] @ table[:, 1:] / weight[rows].sum()
+        table -= shift
+        table *= np.sqrt(weight[rows])[:, None]
+        factor = stack if len(stack) <= width else triangle(stack)
+    means = shift[1:]
+    if constant and len(X) > width:
+        means = means + factor[0, 1:] / factor[0, 0]
+        factor = factor[1:]
+    return _standardised(factor[:, 1:], means, m, n)
+
+
+def triangle(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Upper factor R (p, p) with R^T R = A^T A of a table A (r, p), r >= p, which is overwritten.
+
+    LAPACK's routine itself: `scipy.linalg.qr` makes two more copies of the table.
+    """
+    work, _ = dgeqrf_lwork(*table.shape)
+    reflectors, _, _, _ = dgeqrf(table, lwork=int(work), overwrite_a=True)
+    return np.triu(reflectors[: table.shape[1]])
+
+
+def _standardised(factor: NDArray[np.float64], means: NDArray[np.float64], m: int, n: float) -> Compressed:
+    with np.errstate(over="ignore"):
+        scales = np.sqrt(np.einsum("ij,ij->j", factor, factor) / n)
+    _check_finite(scales)
+    sizes = np.hypot(scales, means)
+    scales[scales <= DEPENDENT * sizes] = 0.0
+    factor = factor * np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+    output_scales = np.where(scales[m:] > 0, scales[m:], 1.0)
+    return Compressed(factor[:, :m], factor[:, m:], means[:m], scales[:m], means[m:], output_scales, sizes[m:], n)
+
+
+def memory_estimate(n: int, d: int, *, degree: int, outputs: int = 1) -> int:
+    """Bytes at the peak of a fit: two copies of a block of the table and its factor, and the path."""
+    width = monomial_count(d, degree) + outputs
+    return int(8 * width * (2.25 * min(n, block_rows(width) + width) + 200 * outputs))
+
+
+def check_memory(n: int, d: int, *, degree: int, outputs: int = 1, max_memory: float = 2**31) -> None:
+    """Raise MemoryError when the dictionary would need more than `max_memory` bytes."""
+    check_whole("degree", degree)
+    needed = memory_estimate(n, d, degree=degree, outputs=outputs)
+    if needed <= max_memory:
+        return
+    fits = [lower for lower in range(1, degree) if memory_estimate(n, d, degree=lower, outputs=outputs) <= max_memory]
+    remedy = f"Degree {fits[-1]} would fit" if fits else "Not even degree 1 would fit"
+    raise MemoryError(
+        f"All monomials of {d} inputs up to degree {degree} are {monomial_count(d, degree):,} columns and "
+        f"need about {needed / 2**30:.1f} GiB, more than max_memory = {max_memory / 2**30:.1f} GiB. "
+        f"{remedy}; or select inputs first, or raise max_memory."
+    )
+
+
+def _fill(
+    table: NDArray[np.float64],
+    X: NDArray[np.float64],
+    Y: NDArray[np.float64],
+    exponents: NDArray[np.int64],
+    constant: bool,
+) -> None:
+    table[:, 0] = constant
+    with np.errstate(over="ignore", invalid="ignore"):
+        table[:, 1 : 1 + len(exponents)] = monomial_values(X, exponents)
+    table[:, 1 + len(exponents) :] = Y
+    _check_finite(table)
+
+
+def _check_finite(values: NDArray[np.float64]) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError("A monomial or an output overflows; scale the data or lower the degree.")

@@ -1,0 +1,6 @@
+"""Problems with known answers: dynamical systems, targets, data sets, and metrics to judge an answer by."""
+
+from fewvars.problems import metrics, systems, targets
+from fewvars.problems.datasets import Dataset, lorenz96_dataset, lorenz96_trajectory
+
+__all__ = ["Dataset", "lorenz96_dataset", "lorenz96_trajectory", "metrics", "systems", "targets"]

@@ -1,0 +1,1 @@
+"""Searches for few variables or few directions, decided on held-out rows."""

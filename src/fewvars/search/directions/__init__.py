@@ -1,0 +1,1 @@
+"""Which few linear combinations of the inputs an output depends on."""

@@ -1,0 +1,85 @@
+"""Functions of few linear combinations of the inputs, g(Dx): networks and polynomials, fitted jointly with D."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.solvers import levenberg_marquardt
+from fewvars.search.directions.ridge_polynomial import RidgePolynomial
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFunction:
+    """F(x) = g(Dx) on standardised inputs: a model, whose first layer is D, and its parameters."""
+
+    model: Network | RidgePolynomial
+    theta: FloatArray
+
+    @property
+    def directions(self) -> FloatArray:
+        """D, (k, d)."""
+        return self.model.layers(self.theta)[0].weights
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return F(X), (n, outputs)."""
+        return self.model.predict(self.theta, X)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return dF_c / dx_j, (n, outputs, d)."""
+        return self.model.input_jacobian(self.theta, X)
+
+
+@dataclass(frozen=True)
+class NetworkForm:
+    """g is a network: fitted on the combinations alone, then together with them."""
+
+    widths: tuple[int, ...] = (10, 10)
+    activation: str = "tanh"
+    ridge: float = 1e-4
+    max_iterations: int = 40
+    seed: int = 0
+
+    def fit(self, samples: Samples, directions: FloatArray) -> RidgeFunction:
+        """Fit to samples (n, d), starting from directions (k, d)."""
+        samples = samples.for_jacobian(directions.size + 10 * sum(self.widths))
+        start = unit_variance(directions, samples)
+        k, (d, outputs) = len(start), (samples.X.shape[1], samples.Y.shape[1])
+        inner = Network(k, self.widths, outputs, self.activation)
+        combined = replace(samples, X=samples.X @ start.T)
+        alone = levenberg_marquardt(
+            inner, combined, ridge=self.ridge, max_iterations=self.max_iterations, seed=self.seed
+        )
+        network = Network(d, (k, *self.widths), outputs, ("identity", *(self.activation,) * len(self.widths)))
+        theta = np.concatenate([start.ravel(), np.zeros(k), alone.theta])
+        joint = levenberg_marquardt(network, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
+        return RidgeFunction(network, joint.theta)
+
+
+@dataclass(frozen=True)
+class PolynomialForm:
+    """g is a polynomial of some degree; with `last_linear` the last combination is only added to it."""
+
+    degree: int = 2
+    last_linear: bool = False
+    ridge: float = 1e-6
+    max_iterations: int = 40
+
+    def fit(self, samples: Samples, directions: FloatArray) -> RidgeFunction:
+        """Fit to samples (n, d), starting from directions (k, d)."""
+        k, d = directions.shape
+        model = RidgePolynomial.of(d, k, self.degree, samples.Y.shape[1], last_linear=self.last_linear)
+        samples = samples.for_jacobian(model.n_parameters)
+        theta = model.start(unit_variance(directions, samples), samples)
+        found = levenberg_marquardt(model, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
+        return RidgeFunction(model, found.theta)
+
+
+Form = NetworkForm | PolynomialForm
+
+
+def unit_variance(directions: FloatArray, samples: Samples) -> FloatArray:
+    """Scale directions (k, d) so that each combination has variance one."""
+    spread = np.sqrt(np.average((samples.X @ directions.T) ** 2, axis=0, weights=samples.weights))
+    return directions / np.where(spread > 0, spread, 1.0)[:, None]

@@ -1,0 +1,100 @@
+"""A polynomial of few linear combinations of the inputs, fitted jointly with these combinations."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Layer, Samples, normal_equations
+from fewvars.polynomials.polynomial import monomial_exponents, monomial_values
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePolynomial:
+    """F(x) = sum_i c_i prod_j z_j^e_ij with z = D x, as one flat parameter vector (D, c).
+
+    It offers what `fewvars.solvers.levenberg_marquardt` asks of a network.
+
+    Parameters
+    ----------
+    n_inputs : int
+    exponents : (terms, k)
+        e, one monomial of the k combinations a row.
+    n_outputs : int
+    """
+
+    n_inputs: int
+    exponents: np.ndarray
+    n_outputs: int = 1
+
+    @staticmethod
+    def of(n_inputs: int, k: int, degree: int, n_outputs: int = 1, *, last_linear: bool = False) -> "RidgePolynomial":
+        """Take all monomials up to a degree; with `last_linear` the last combination occurs as itself alone."""
+        exponents = monomial_exponents(k, degree)
+        if last_linear:
+            exponents = exponents[(exponents[:, -1] == 0) | (exponents.sum(axis=1) == 1)]
+        return RidgePolynomial(n_inputs, exponents, n_outputs)
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of the parameter vector."""
+        return self.exponents.shape[1] * self.n_inputs + len(self.exponents) * self.n_outputs
+
+    def layers(self, theta: FloatArray) -> tuple[Layer, Layer]:
+        """Return views: D (k, d) and c (outputs, terms), each with no biases."""
+        cut = self.exponents.shape[1] * self.n_inputs
+        directions = theta[:cut].reshape(-1, self.n_inputs)
+        return Layer(directions, theta[:0]), Layer(theta[cut:].reshape(self.n_outputs, -1), theta[:0])
+
+    def start(self, directions: FloatArray, samples: Samples) -> FloatArray:
+        """Return the parameters with these directions (k, d) and the coefficients that suit them best."""
+        roots = np.sqrt(samples.weights.astype(float))[:, None]
+        values = monomial_values(samples.X.astype(float) @ directions.T, self.exponents)
+        coefficients = np.linalg.lstsq(values * roots, samples.Y * roots, rcond=1e-10)[0]
+        return np.concatenate([directions.ravel(), coefficients.T.ravel()])
+
+    def predict(self, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return F(X), (n, outputs)."""
+        directions, coefficients = (layer.weights for layer in self.layers(theta))
+        return monomial_values(X @ directions.T, self.exponents) @ coefficients.T
+
+    def input_jacobian(self, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return dF_c / dx_j at every sample, (n, outputs, d)."""
+        directions = self.layers(theta)[0].weights
+        return np.einsum("kcn,kd->ncd", self._by_combination(theta, X @ directions.T), directions)
+
+    def _by_combination(self, theta: FloatArray, Z: NDArray[np.float64]) -> FloatArray:
+        """Return the derivatives by the combinations at Z (n, k): (k, outputs, n)."""
+        coefficients = self.layers(theta)[1].weights
+        out = np.empty((Z.shape[1], self.n_outputs, len(Z)), Z.dtype)
+        for j, exponents in enumerate(self.exponents.T):
+            lowered = self.exponents.copy()
+            lowered[:, j] = np.maximum(exponents - 1, 0)
+            out[j] = (coefficients * exponents) @ monomial_values(Z, lowered).T
+        return out
+
+    def gauss_newton(
+        self, theta: FloatArray, samples: Samples, residual: FloatArray | None = None
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return L, its gradient and the Gauss-Newton matrix, as `Network.gauss_newton` does."""
+        directions = self.layers(theta)[0].weights
+        Z = samples.X.astype(np.float64) @ directions.T
+        if residual is None:
+            residual = self.predict(theta, samples.X) - samples.Y
+        by_direction = self._by_combination(theta, Z)[:, None] * samples.X.T[:, None]  # (k, d, outputs, n)
+        n, outputs = len(Z), self.n_outputs
+        jacobian = np.zeros((self.n_parameters, outputs, n), theta.dtype)
+        jacobian[: directions.size] = by_direction.reshape(directions.size, outputs, n)
+        by_coefficient = jacobian[directions.size :].reshape(outputs, -1, outputs, n)
+        for c in range(outputs):
+            by_coefficient[c, :, c] = monomial_values(Z, self.exponents).T
+        return normal_equations(jacobian, residual, samples.weights)
+
+    def check_samples(self, samples: Samples, theta: FloatArray) -> None:
+        """Complain if the parameters do not fit."""
+        if theta.shape != (self.n_parameters,) or samples.X.shape[1] != self.n_inputs:
+            raise ValueError(
+                f"theta has shape {theta.shape} and X {samples.X.shape}: this polynomial needs "
+                f"({self.n_parameters},) and {self.n_inputs} columns."
+            )

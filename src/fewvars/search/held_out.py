@@ -1,0 +1,125 @@
+"""Rows held out of the fits, cut into pieces, and the paired comparison of errors over these pieces."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.series.splits import pieces
+
+# Standard errors of the paired comparison: two models are as good within ONE; one is better beyond TWO.
+TIE, EVIDENCE = 1.0, 2.0
+NEGLIGIBLE = 1e-12  # squared error, in units of the variance of y
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out rows and the pieces whose errors are compared pair by pair.
+
+    Attributes
+    ----------
+    splits : tuple of (train, test) row numbers
+    labels : tuple of (test,) piece of each held-out row, counted on through the splits
+    weights : (pieces,) total sample weight of each piece
+    """
+
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...]
+    labels: tuple[np.ndarray, ...]
+    weights: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        splits: Iterable[tuple[np.ndarray, np.ndarray]],
+        sample_weight: FloatArray,
+        trajectory: np.ndarray | None = None,
+        max_pieces: int = 100,
+    ) -> "HeldOut":
+        """Cut the held-out rows of each split into contiguous pieces; merge neighbours if there are too many."""
+        splits = tuple((np.asarray(train), np.asarray(test)) for train, test in splits)
+        labels, count = [], 0
+        for _, test in splits:
+            found = pieces(test, trajectory)
+            n_found = int(found.max()) + 1
+            allowed = max(2, max_pieces // len(splits))
+            if n_found == 1:  # one piece has no spread: cut it
+                found, n_found = np.argsort(np.argsort(test)), len(test)
+            if n_found > allowed:
+                found = found * allowed // n_found
+            labels.append(found + count)
+            count += int(found.max()) + 1
+        weights = np.zeros(count)
+        for (_, test), label in zip(splits, labels, strict=True):
+            weights += np.bincount(label, sample_weight[test], minlength=count)
+        return cls(splits, tuple(labels), weights)
+
+    def first(self, n: int = 1) -> "HeldOut":
+        """Return the first split alone, or the first n."""
+        labels = self.labels[:n]
+        return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1])
+
+    def piece_errors(self, squared: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
+        """Return the mean squared error of each piece, given those of the held-out rows of each split."""
+        total = np.zeros(self.weights.size)
+        for (_, test), label, errors in zip(self.splits, self.labels, squared, strict=True):
+            total += np.bincount(label, sample_weight[test] * errors, minlength=total.size)
+        return total / np.where(self.weights > 0, self.weights, 1.0)
+
+    def mean(self, errors: FloatArray) -> float:
+        """Return the mean over all held-out rows of what `piece_errors` returned."""
+        return float(np.average(errors, weights=self.weights))
+
+    def typical(self, errors: FloatArray) -> float:
+        """Return the geometric mean over the pieces: a few hard pieces do not drown the others."""
+        return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
+
+    def measured(self, errors: FloatArray) -> tuple[float, float]:
+        """Return the mean of what `piece_errors` returned, and its standard error over the pieces."""
+        return self._paired(errors)
+
+    def excess(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
+        """Return the mean difference to the reference and its standard error over the pieces."""
+        return self._paired(errors - reference)
+
+    def log_ratio(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
+        """Return the mean logarithm of the ratio to the reference and its standard error over the pieces.
+
+        Errors differ between the pieces by orders of magnitude. Their differences are ruled by the hardest
+        pieces; their ratios, which all decide alike, tell a weak variable from a useless one far better.
+        Errors below a hundredth of the reference's mean count as equal.
+        """
+        floor = 0.01 * self.mean(reference) + NEGLIGIBLE
+        return self._paired(np.log(errors + floor) - np.log(reference + floor))
+
+    def _paired(self, difference: FloatArray) -> tuple[float, float]:
+        share = self.weights / self.weights.sum()
+        mean = float(share @ difference)
+        live = max(int((share > 0).sum()), 2)
+        spread = np.sqrt((share**2) @ (difference - mean) ** 2 * live / (live - 1))
+        return mean, float(spread)
+
+    def not_worse(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors exceed the reference by no more than a standard error."""
+        mean, spread = self.log_ratio(errors, reference)
+        return mean <= TIE * spread
+
+    def better(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors are below the reference beyond doubt."""
+        mean, spread = self.log_ratio(errors, reference)
+        return mean < -EVIDENCE * spread
+
+    def worse(self, errors: FloatArray, reference: FloatArray) -> bool:
+        """Return whether the errors are above the reference beyond doubt."""
+        mean, spread = self.log_ratio(errors, reference)
+        return mean > EVIDENCE * spread
+
+    def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
+        """Return the first of models, ordered by size, that is not worse than the best of them.
+
+        The first of all stands unless the best is better than it beyond doubt.
+        """
+        best = min(errors, key=self.typical)
+        if not self.better(best, errors[0]):
+            return 0
+        return next(k for k, error in enumerate(errors) if self.not_worse(error, best))

@@ -1,0 +1,1 @@
+"""Which few inputs an output depends on."""

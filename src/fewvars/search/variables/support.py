@@ -1,0 +1,139 @@
+"""From nested supports to the one support: try sizes, mend the choice, measure what each group is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.search.variables.selection import Candidate, LeftOut, Refit, SupportSearch, switched
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The chosen groups and the evidence.
+
+    Attributes
+    ----------
+    groups : (groups,) mask
+    candidates : tuple of Candidate
+        The supports along the path that were tried, by size.
+    refit : Refit
+        How they were fitted.
+    importances, importances_se : (groups,)
+        Rise of the held-out mean squared error when a group is left out, and its standard error over the
+        pieces, in units of the variance of y; zero for groups not chosen.
+    sizes, errors, errors_se : (candidates,)
+        Number of groups, held-out error and its standard error over the pieces, of the supports tried, on the
+        first split, whose held-out rows the path has not seen.
+    bic : (candidates,)
+        Of the supports tried, on the training rows.
+    held_out_error : float
+        Of the chosen support. It chose the support, so it is not a test error.
+    """
+
+    groups: np.ndarray
+    candidates: tuple[Candidate, ...]
+    refit: Refit
+    importances: FloatArray
+    importances_se: FloatArray
+    sizes: np.ndarray
+    errors: FloatArray
+    errors_se: FloatArray
+    bic: FloatArray
+    held_out_error: float
+
+
+def candidate_sizes(n_groups: int, max_candidates: int) -> np.ndarray:
+    """Return sizes to try: all small ones, then fewer and fewer, up to all groups."""
+    small = np.arange(min(n_groups, max_candidates // 2) + 1)
+    large = np.geomspace(max(small[-1], 1), max(n_groups, 1), max(2, max_candidates // 3))
+    return np.unique(np.r_[small, np.rint(large).astype(int)])
+
+
+def choose_support(
+    search: SupportSearch,
+    nested: Sequence[np.ndarray],
+    always: np.ndarray,
+    usable: np.ndarray,
+    *,
+    n_groups: int | None = None,
+    max_candidates: int,
+) -> Support:
+    """Choose among nested supports by the paired rule, add back what the path lost, drop what is idle.
+
+    Parameters
+    ----------
+    nested : list of (groups,) masks
+        From the path, one for each size.
+    always : (groups,) mask
+        Groups that are never left out.
+    usable : (groups,) mask
+        Groups that may be added back.
+    n_groups : int, optional
+        The number of groups asked for; the choice is then mended by exchanges only.
+    max_candidates : int
+        About how many sizes to try.
+    """
+    by_size = {int((m | always).sum()): m | always for m in nested}
+    sizes = np.array(sorted(by_size))
+    wanted = candidate_sizes(int(sizes[-1]), max_candidates)
+    tried = sorted({int(sizes[np.abs(sizes - w).argmin()]) for w in wanted})
+    if n_groups is not None:
+        tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
+    look = search.on_first_split()
+    candidates = look.refits([by_size[k] for k in tried])
+    chosen = look.smallest_not_worse(candidates)
+    below = max((k for k in tried if k < chosen.mask.sum()), default=0)
+    between = [k for k in sizes if below < k < chosen.mask.sum()]
+    if between and n_groups is None:
+        few = between[:: -(-len(between) // max(1, max_candidates // 3))]
+        candidates = sorted(candidates + look.refits([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
+        chosen = look.smallest_not_worse(candidates)
+    search, base = search.tuned(chosen.mask)
+    if n_groups is None:
+        search, base = search.add_back(base, usable)
+        base, left_out = search.prune(base, always)
+        if search.in_doubt(left_out, always):
+            search = search.on_reserve()
+            base, left_out = search.prune(search.refits([base.mask], n_starts=3)[0], always)
+    else:
+        base = exchange(search, base, always, usable)
+        left_out = search.leave_one_out(base)
+    return _evidence(search, base, left_out, look, candidates)
+
+
+def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable: np.ndarray) -> Candidate:
+    """Swap the least missed group for a suspicious one outside while that lowers the error beyond doubt."""
+    while (base.mask & ~always).any():
+        best = base
+        for g in search.suspects(base, usable):
+            grown = search.refits([switched(base.mask, g)], start=base)[0]
+            _, without = search.leave_one_out(grown)
+            best = min([best, *(c for h, c in without.items() if not always[h])], key=search.error)
+        if best is base or not search.held_out.better(best.errors, base.errors):
+            return base
+        base = best
+    return base
+
+
+def _evidence(
+    search: SupportSearch, base: Candidate, left_out: LeftOut, look: SupportSearch, candidates: Sequence[Candidate]
+) -> Support:
+    same, without = left_out
+    rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
+    for group, candidate in without.items():
+        rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
+    measured = [look.held_out.measured(c.errors) for c in candidates]
+    return Support(
+        groups=base.mask,
+        candidates=tuple(candidates),
+        refit=look.refit,
+        importances=rise,
+        importances_se=spread,
+        sizes=np.array([int(c.mask.sum()) for c in candidates]),
+        errors=np.array([mean for mean, _ in measured]),
+        errors_se=np.array([se for _, se in measured]),
+        bic=np.array([look.bic(c) for c in candidates]),
+        held_out_error=search.held_out.mean(same.errors),
+    )

@@ -1,0 +1,24 @@
+"""The paper's study as data: specifications become rows, rows become tables and figures."""
+
+from fewvars.study.experiments import EXPERIMENTS, FAMILIES
+from fewvars.study.report import Report, write_report
+from fewvars.study.rows import Folder, Row
+from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting, Task, plan
+from fewvars.study.study import run
+
+__all__ = [
+    "EXPERIMENTS",
+    "FAMILIES",
+    "Drawing",
+    "Experiment",
+    "Folder",
+    "Method",
+    "Report",
+    "Reported",
+    "Row",
+    "Setting",
+    "Task",
+    "plan",
+    "run",
+    "write_report",
+]

@@ -1,0 +1,122 @@
+"""Where fits run: in this process, in processes of this machine (loky), or on a Dask cluster.
+
+The process that coordinates writes the rows as results come in. Workers therefore need no shared folder, there is
+one writer, and a kill loses no more than the fits in flight.
+
+Dask is spoken to directly and not as a backend of joblib: joblib 1.6 waits forever for a fit that Dask has given up
+because its workers died.
+"""
+
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
+
+from fewvars._common.validation import check_whole
+from fewvars.study.fit import Result, failed, run_task
+from fewvars.study.rows import Key
+from fewvars.study.specification import Task
+
+# Runs tasks and yields each with its result, in any order; None if its worker may have died of it.
+Place = Callable[[Iterable[Task]], Iterator[tuple[Task, Result | None]]]
+_WAIT_SECONDS = 60.0
+
+
+def results(tasks: Iterable[Task], place: Place) -> Iterator[Result]:
+    """Yield the result of every task.
+
+    Tasks that were around when a worker died are run again one by one. One that dies alone twice is the culprit and
+    becomes a failure (once may have been an accident); the others lose nothing.
+    """
+    suspects = []
+    for task, result in place(tasks):
+        if result is None:
+            suspects.append(task)
+        else:
+            yield result
+    for suspect in suspects:
+        tries = (result for _ in range(2) for _, result in place([suspect]))
+        dead = Result(failed(suspect, "WorkerDied: its process was killed, also when it ran alone"))
+        yield next((result for result in tries if result is not None), dead)
+
+
+def here(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | None]]:
+    """Run one after the other in this process."""
+    for task in tasks:
+        yield task, run_task(task)
+
+
+def processes(jobs: int) -> Place:
+    """Return a place of several processes on this machine."""
+    check_whole("jobs", jobs, minimum=2)
+
+    def run(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | None]]:
+        waiting = deque(tasks)
+        while waiting:
+            running: dict[Key, Task] = {}
+            # Not before they are needed: what is dispatched is suspect when a worker dies.
+            with parallel_config(backend="loky", inner_max_num_threads=1):
+                pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+                done = pool(_calls(waiting, running))
+            try:
+                for result in done:
+                    yield running.pop(result.row.key), result
+            except BrokenProcessPool:
+                for task in list(running.values()):
+                    yield task, None
+
+    return run
+
+
+def _calls(waiting: deque[Task], running: dict[Key, Task]) -> Iterator[Any]:
+    while waiting:
+        task = waiting.popleft()
+        running[task.key] = task
+        yield delayed(run_task)(task)
+
+
+@contextmanager
+def dask(address: str, jobs: int) -> Iterator[Place]:
+    """Give a place on the Dask cluster at an address, or on one of its own if the address is "local"."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ImportError('Dask is not installed: pip install "fewvars[dask]".') from None
+    if address != "local":
+        with Client(address, timeout=_WAIT_SECONDS, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=_WAIT_SECONDS)
+            yield _cluster(client)
+        return
+    with (
+        LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield _cluster(client)
+
+
+def _cluster(client: Any) -> Place:
+    from distributed import KilledWorker, as_completed
+
+    def run(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | None]]:
+        name = uuid.uuid4().hex
+        futures = {
+            client.submit(run_task, task, key=f"fewvars-{name}-{i}", pure=False): task for i, task in enumerate(tasks)
+        }
+        # With its loop given, it does not look for a default client, which belongs to whoever uses this library.
+        done = as_completed(list(futures), loop=client.loop, with_results=True, raise_errors=False)
+        for future, value in done:
+            task = futures.pop(future)
+            if future.status == "finished":
+                yield task, value
+            elif future.status == "error" and isinstance(value[1], KilledWorker):
+                yield task, None
+            elif future.status == "error":
+                raise value[1]
+            else:
+                raise ConnectionError(f"the Dask cluster dropped a fit (its status is {future.status!r}).")
+
+    return run
