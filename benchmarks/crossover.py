@@ -1,6 +1,6 @@
 """Where BLAS begins to beat the hand-blocked loops: both products of one layer, over its size and the batch.
 
-Run with `.venv/bin/python -m benchmarks.crossover`; the result is `BLAS_FROM` in `fewvars/_kernels/layers.py`.
+Run with `.venv/bin/python -m benchmarks.crossover`; the result is `BLAS_FROM` in `fewvars/engine/kernels/layers.py`.
 """
 
 import time

@@ -29,14 +29,14 @@ def test_a_read_only_installation_without_a_home_works(tmp_path):
     # Permissions do not bind the superuser. A file where a folder is wanted stops everybody.
     package = tmp_path / "site" / "fewvars"
     shutil.copytree(Path(fewvars.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "_kernels" / "__pycache__").write_text("")
+    (package / "engine" / "kernels" / "__pycache__").write_text("")
     home = tmp_path / "home"
     home.write_text("")
     # All kernels are decorated on import; the smallest one is compiled.
     code = f"""
 import numpy as np
-import fewvars.network
-from fewvars._kernels import layers, predict
+import fewvars.engine.network
+from fewvars.engine.kernels import layers, predict
 
 assert fewvars.__file__.startswith({str(tmp_path)!r}), fewvars.__file__
 sums = np.empty(2)
