@@ -181,6 +181,15 @@ class TestEstimator:
         assert 0 < model.held_out_error_ < 0.1
         assert model.path_.ranks[model.path_.strengths == model.lambda_][0] >= 2
 
+    def test_findings_say_it_all_in_one_record(self, fitted):
+        model = fitted[-1]
+        found = model.findings()
+        assert (found.kind, found.count, found.names) == ("directions", 2, ("z0", "z1"))
+        assert_array_equal(found.importances, model.singular_values_)
+        assert_array_equal(found.sizes, model.ranks_)
+        assert found.chosen_size == 2
+        assert found.importances_se is None
+
     def test_pickle(self, fitted):
         X, _, _, model = fitted
         assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))

@@ -74,6 +74,17 @@ class TestAnswer:
         assert model.held_out_error_ < 0.05
         assert_array_equal(model.transform(X), X[:, TRUTH])
 
+    def test_findings_say_it_all_in_one_record(self, fitted):
+        found = fitted[0].findings()
+        assert (found.kind, found.count, found.noun) == ("variables", 3, "3 variables")
+        assert sorted(found.order.tolist()) == TRUTH
+        assert found.names == tuple(f"x{j}" for j in found.order)
+        assert (np.diff(found.importances) <= 0).all()
+        assert found.chosen_size in found.sizes
+        assert found.sizes.shape == found.errors.shape == found.errors_se.shape
+        assert found.equations == (fitted[0].equation_,)
+        assert found.frequencies is None
+
     def test_dictionary_head_reads_as_an_equation(self, fitted):
         model, X, _y = fitted
         assert model.head_ == "dictionary"

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
 
 from fewvars._common.progress import Progress
 from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.engine.network import ACTIVATIONS
+from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import (
     FEWEST_ROWS,
     Measured,
@@ -71,6 +72,8 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     path_: Any
     n_iter_: int
+    lambda_: float
+    held_out_error_: float
     selection_frequencies_: FloatArray
 
     @abstractmethod
@@ -250,6 +253,25 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "fit with head='dictionary' to have one."
             )
         return text[0] if self._single_output and isinstance(text, list) else text
+
+    @abstractmethod
+    def findings(self) -> Findings:
+        """Return what was found, as one record."""
+
+    def _common_findings(self) -> dict[str, Any]:
+        """Return what the findings of all such models say."""
+        check_is_fitted(self, "head_")
+        text = None if self.head_ == "network" else self.equation_
+        return {
+            "inputs": tuple(map(str, _check_feature_names_in(self))),
+            "frequencies": getattr(self, "selection_frequencies_", None),
+            "held_out_error": self.held_out_error_,
+            "head": self.head_,
+            "head_errors": self.head_errors_,
+            "equations": (text,) if isinstance(text, str) else text and tuple(text),
+            "smoothed": self.smoothed_,
+            "lambda_": self.lambda_,
+        }
 
     def _shaped(self, predicted: FloatArray) -> FloatArray:
         return predicted[:, 0] if self._single_output else predicted

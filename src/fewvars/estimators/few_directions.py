@@ -13,6 +13,7 @@ from fewvars.engine.network import Network
 from fewvars.engine.penalties import SingularValues
 from fewvars.engine.solvers import Outcome, adam
 from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
 from fewvars.search.directions.ranks import (
@@ -298,6 +299,22 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Return the polynomial as text in other names, one for each direction; one text for each output."""
         check_is_fitted(self, "head_")
         return self._equation([f"z{i}" for i in range(self.n_directions_)] if names is None else names)
+
+    def findings(self) -> Findings:
+        """Return which directions were found, and the evidence for them."""
+        return Findings(
+            kind="directions",
+            names=tuple(f"z{i}" for i in range(self.n_directions_)),
+            selected=np.any(self.directions_ != 0, axis=0),
+            order=np.arange(self.n_directions_),
+            importances=self.singular_values_,
+            importances_se=None,
+            sizes=self.ranks_,
+            errors=self.rank_errors_,
+            errors_se=self.rank_errors_se_,
+            chosen_size=self.n_directions_,
+            **self._common_findings(),
+        )
 
     @property
     def _n_features_out(self) -> int:

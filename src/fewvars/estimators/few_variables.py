@@ -15,6 +15,7 @@ from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups, group_labels
 from fewvars.engine.solvers import Outcome, adam
 from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.variables.path import Path, dense_to_empty
 from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
@@ -373,6 +374,25 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             raise ValueError(f"names has {len(names)} entries: give one for each of the {self.n_features_in_} inputs.")
         names = self.get_feature_names_out() if names is None else np.asarray(names, dtype=object)[self.support_]
         return self._equation(names)
+
+    def findings(self) -> Findings:
+        """Return which variables were found, and the evidence for them."""
+        common = self._common_findings()
+        chosen = np.flatnonzero(self.support_)
+        order = chosen[np.argsort(-self.feature_importances_[chosen], kind="stable")]
+        return Findings(
+            kind="variables",
+            names=tuple(common["inputs"][j] for j in order),
+            selected=self.support_,
+            order=order,
+            importances=self.feature_importances_[order],
+            importances_se=self.feature_importances_se_[order],
+            sizes=self.support_sizes_,
+            errors=self.support_errors_,
+            errors_se=self.support_errors_se_,
+            chosen_size=np.unique(self.path_.labels[self.support_]).size,
+            **common,
+        )
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

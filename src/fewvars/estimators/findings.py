@@ -1,0 +1,80 @@
+"""What a fitted model says of itself: one record that the command line, the report and the plots read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Variables or directions that an output depends on, and the evidence for them.
+
+    Attributes
+    ----------
+    kind : {"variables", "directions"}
+        What the model looks for.
+    inputs : tuple of str
+        Names of all inputs.
+    names : tuple of str
+        Names of what was found: of the selected inputs, or z0, z1, ... for directions; the most important first.
+    selected : (n_inputs,) bool
+        Inputs that were selected; with directions, those with a loading other than zero.
+    order : (count,) int
+        Position of each entry of `names` among the inputs, or among the directions.
+    importances : (count,)
+        Rise of the held-out error without each variable, or the singular value of each direction.
+    importances_se : (count,) or None
+        Standard errors, where they are known.
+    frequencies : array or None
+        Share of the resamples in which each input was selected, (n_inputs,), or in which 0, 1, 2, ... directions were
+        found; None without resamples.
+    sizes, errors, errors_se : (candidates,)
+        Numbers of variables (or groups of them) or directions that were tried, their held-out errors and the standard
+        errors of these.
+    chosen_size : int
+        The number chosen, counted like `sizes`.
+    held_out_error : float
+        Of what was chosen, in units of the variance of y.
+    head : str
+        Kind of the fitted function.
+    head_errors : dict
+        Held-out error of each kind of function that was tried.
+    equations : tuple of str or None
+        The function as text, one for each output, where there is one.
+    smoothed : bool
+        Whether the inputs were smoothed in time.
+    lambda_ : float
+        Strength of the penalty on the path.
+    """
+
+    kind: Literal["variables", "directions"]
+    inputs: tuple[str, ...]
+    names: tuple[str, ...]
+    selected: np.ndarray
+    order: np.ndarray
+    importances: FloatArray
+    importances_se: FloatArray | None
+    frequencies: FloatArray | None
+    sizes: np.ndarray
+    errors: FloatArray
+    errors_se: FloatArray
+    chosen_size: int
+    held_out_error: float
+    head: str
+    head_errors: dict[str, float]
+    equations: tuple[str, ...] | None
+    smoothed: bool
+    lambda_: float
+
+    @property
+    def count(self) -> int:
+        """Number of variables or directions found."""
+        return len(self.names)
+
+    @property
+    def noun(self) -> str:
+        """What was counted, in the right number: "1 variable", "3 directions"."""
+        return f"{self.count} {self.kind[:-1] if self.count == 1 else self.kind}"
