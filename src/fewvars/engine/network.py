@@ -11,6 +11,7 @@ from scipy.linalg import get_blas_funcs
 from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_matrix, check_whole
 from fewvars.engine import kernels
+from fewvars.engine.samples import Samples
 
 ACTIVATIONS = tuple(kernels.CODES)
 
@@ -20,71 +21,6 @@ class Layer(NamedTuple):
 
     weights: FloatArray
     biases: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Training data in the form that the kernels read; build it with `Samples.of`.
-
-    Attributes
-    ----------
-    X : (n, d)
-    Y : (n, outputs)
-    weights : (n,)
-        Sample weights, scaled to mean one.
-    """
-
-    X: FloatArray
-    Y: FloatArray
-    weights: FloatArray
-
-    @staticmethod
-    def of(
-        X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, *, dtype: DTypeLike = np.float64
-    ) -> "Samples":
-        """Check and convert; `y` may be (n,) or (n, outputs)."""
-        X = check_matrix("X", X, dtype=dtype)
-        y = np.asarray(y)
-        Y = check_matrix("y", y[:, None] if y.ndim == 1 else y, dtype=dtype)
-        if len(Y) != len(X):
-            raise ValueError(f"y has {len(Y)} rows and X has {len(X)}: give one row of y for each row of X.")
-        if sample_weight is None:
-            return Samples(X, Y, np.ones(len(X), dtype))
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (len(X),):
-            raise ValueError(f"sample_weight has shape {weights.shape}: give one weight for each of {len(X)} rows.")
-        bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
-        if bad.size:
-            row = bad[0]
-            raise ValueError(f"sample_weight holds {weights[row]} in row {row}: give finite weights, 0 or more.")
-        if not weights.any():
-            raise ValueError("sample_weight is 0 in all rows: give at least one positive weight.")
-        return Samples(X, Y, (weights / weights.mean()).astype(dtype))
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def variance(self) -> float:
-        """Return the weighted variance of y, summed over the outputs."""
-        mean = np.average(self.Y, axis=0, weights=self.weights)
-        return float(np.average(((self.Y - mean) ** 2).sum(axis=1), weights=self.weights))
-
-    def astype(self, dtype: DTypeLike) -> "Samples":
-        """Return the same samples in another precision."""
-        return Samples(self.X.astype(dtype), self.Y.astype(dtype), self.weights.astype(dtype))
-
-    def columns(self, chosen: np.ndarray) -> "Samples":
-        """Keep only the chosen input columns (indices or a mask)."""
-        return replace(self, X=np.ascontiguousarray(self.X[:, chosen]))
-
-    def for_jacobian(self, n_parameters: int, most: float = 4e7) -> "Samples":
-        """Keep only every second, third, ... row, so that a Jacobian has at most so many numbers."""
-        every = int(np.ceil(self.Y.size * n_parameters / most))
-        return self if every <= 1 else self.rows(np.arange(0, len(self), every))
-
-    def rows(self, chosen: np.ndarray) -> "Samples":
-        """Keep only the chosen rows (indices or a mask), with weights scaled to mean one again."""
-        return Samples.of(self.X[chosen], self.Y[chosen], self.weights[chosen], dtype=self.X.dtype)
 
 
 def normal_equations(
@@ -218,9 +154,8 @@ class Network:
         return out
 
     def loss(self, theta: FloatArray, samples: Samples) -> float:
-        """Return L = sum_i w_i |F(x_i) - y_i|^2 / sum_i w_i."""
-        residual = self.predict(theta, samples.X) - samples.Y
-        return float(np.average((residual.astype(float) ** 2).sum(axis=1), weights=samples.weights))
+        """Return L = sum_i w_i l(F(x_i), y_i) / sum_i w_i, with l the loss of the samples."""
+        return samples.mean_loss(self.predict(theta, samples.X))
 
     def loss_gradient(
         self, theta: FloatArray, samples: Samples, ridge: FloatArray | None = None
@@ -237,8 +172,9 @@ class Network:
         gradient = np.empty_like(theta)
         with single_blas_thread():
             loss, penalty = kernels.full_gradient(
-                theta, self.sizes, self.codes, samples.X, samples.Y, samples.weights, strengths, gradient
-            )
+                theta, self.sizes, self.codes,
+                samples.X, samples.Y, samples.weights, samples.loss.code, strengths, gradient,
+            )  # fmt: skip
         return loss + penalty, gradient
 
     def gauss_newton(

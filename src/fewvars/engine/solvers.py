@@ -175,13 +175,13 @@ class Trainer:
             with single_blas_thread():
                 done = kernels.train(
                     self.theta, self.network.sizes, self.network.codes,
-                    self.samples.X, self.samples.Y, self.samples.weights, self.ridge,
+                    self.samples.X, self.samples.Y, self.samples.weights, self.samples.loss.code, self.ridge,
                     part, self.n_batches, self._order, self._clock, self._random, trace,
                     optimiser, self._first, self._second, momentum, layer, labels, thresholds,
                 )  # fmt: skip
             if done and self._reference == np.inf:
                 # A good start is no reason to call it divergence when a penalty switches all inputs off.
-                self._reference = max(trace[0], self._loss_of_zero())
+                self._reference = max(trace[0], self.samples.mean_loss(np.zeros_like(self.samples.Y)))
             if done < len(part) or trace.mean() > _DIVERGED * self._reference:
                 self.outcome = Outcome.DIVERGED
                 return losses[: start + done]
@@ -191,10 +191,6 @@ class Trainer:
             if on_chunk is not None:
                 on_chunk(len(part))
         return losses
-
-    def _loss_of_zero(self) -> float:
-        squares = (self.samples.Y.astype(np.float64) ** 2).sum(axis=1)
-        return float(np.average(squares, weights=self.samples.weights))
 
     def fit(self, losses: FloatArray) -> Fit:
         """Return the state as a result."""
@@ -426,9 +422,8 @@ def levenberg_marquardt(
         layer.weights[:] = 2.0 * ridge
 
     def evaluate(theta: FloatArray) -> tuple[float, FloatArray]:
-        residual = network.predict(theta, samples.X) - samples.Y
-        loss = np.average((residual**2).sum(axis=1), weights=samples.weights)
-        return float(loss + 0.5 * (penalised @ theta**2)), residual
+        predicted = network.predict(theta, samples.X)
+        return samples.mean_loss(predicted) + float(0.5 * (penalised @ theta**2)), predicted - samples.Y
 
     value, residual = evaluate(theta)
     values, damping = [value], 1e-2

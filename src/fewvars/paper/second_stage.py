@@ -64,7 +64,7 @@ def strengths(
 ) -> FloatArray:
     """Return the grid times (variance of y) / (penalty of the initial estimate)."""
     value = penalty.value(network.layers(initial)[penalty.layer].weights)
-    return grid * (samples.variance() or 1.0) / (value or 1.0)
+    return grid * (samples.null_loss() or 1.0) / (value or 1.0)
 
 
 def second_stage(

@@ -1,11 +1,10 @@
 """Theorem 1, loss decay: both sides of its inequality along proximal gradient runs in double precision."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.engine.network import Samples
 from fewvars.engine.solvers import Objective
 from fewvars.theory.constants import lipschitz_constant
 
@@ -185,7 +184,7 @@ def _run(
 def _batch_gradient(objective: Objective, theta: FloatArray, batch_size: int, rng: np.random.Generator) -> FloatArray:
     samples, chosen = objective.samples, rng.choice(len(objective.samples), batch_size, replace=False)
     # Not `samples.rows`: weights scaled to mean one within the batch would bias its gradient.
-    batch = Samples(samples.X[chosen], samples.Y[chosen], samples.weights[chosen])
+    batch = replace(samples, X=samples.X[chosen], Y=samples.Y[chosen], weights=samples.weights[chosen])
     return objective.network.loss_gradient(theta, batch, objective.ridge)[1]
 
 

@@ -8,6 +8,7 @@ from fewvars.engine.kernels.evaluation import (
     parameter_jacobian,
     predict,
 )
+from fewvars.engine.kernels.losses import SQUARED_ERROR
 from fewvars.engine.kernels.passes import BLOCK
 from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
 
@@ -17,6 +18,7 @@ __all__ = [
     "CODES",
     "FASTMATH",
     "MOMENTUM",
+    "SQUARED_ERROR",
     "full_gradient",
     "input_jacobian",
     "parameter_jacobian",

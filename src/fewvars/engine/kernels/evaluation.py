@@ -3,6 +3,7 @@
 import numpy as np
 
 from fewvars.engine.kernels._jit import jit, part_of_kernel
+from fewvars.engine.kernels.losses import output_error
 from fewvars.engine.kernels.passes import (
     BLOCK,
     backward,
@@ -12,7 +13,6 @@ from fewvars.engine.kernels.passes import (
     forward,
     gather,
     padded,
-    residuals,
     workspace,
 )
 
@@ -35,8 +35,8 @@ def predict(theta, sizes, codes, X, out):
 
 
 @part_of_kernel
-def _block_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, factor, work, grad):
-    """Return the weighted sum of squares of samples order[start:stop]; write factor times its gradient."""
+def _block_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, factor, work, grad):
+    """Return the weighted sum of the losses of samples order[start:stop]; write factor times its gradient."""
     count, units, n_out = stop - start, sizes.sum(), sizes[-1]
     acts, slopes, deltas = block_views(work, units, padded(count))
     gather(X, order, start, stop, acts[: sizes[0]])
@@ -46,17 +46,18 @@ def _block_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, fact
     sample_weights = np.zeros(acts.shape[1], theta.dtype)
     for s in range(count):
         sample_weights[s] = weights[order[start + s]]
-    total = residuals(acts[units - n_out :], targets, sample_weights, factor, deltas[units - n_out :])
+    total = output_error(loss_code, acts[units - n_out :], targets, sample_weights, factor, deltas[units - n_out :])
     backward(theta, sizes, codes, slopes, deltas, 1)
     collect(sizes, acts, deltas, grad)
     return total
 
 
 @part_of_kernel
-def loss_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, work, grad, part):
+def loss_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, work, grad, part):
     """Return the loss over samples order[start:stop] and write its gradient.
 
-    L = 1/m sum_i w_i |F(x_i) - y_i|^2, with m = stop - start and weights of mean one over all the data.
+    L = 1/m sum_i w_i l(F(x_i), y_i), with m = stop - start, weights of mean one over all the data, and the loss l
+    that `loss_code` selects.
     """
     count = stop - start
     factor = 1.0 / count
@@ -65,7 +66,7 @@ def loss_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, work, 
     for k in range(blocks):
         low, high = start + k * count // blocks, start + (k + 1) * count // blocks
         target = grad if k == 0 else part
-        total += _block_gradient(theta, sizes, codes, X, Y, weights, order, low, high, factor, work, target)
+        total += _block_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, low, high, factor, work, target)
         if k > 0:
             for i in range(grad.size):
                 grad[i] += part[i]
@@ -90,13 +91,13 @@ def add_ridge(theta, sizes, ridge, grad):
 
 
 @jit
-def full_gradient(theta, sizes, codes, X, Y, weights, ridge, grad):
+def full_gradient(theta, sizes, codes, X, Y, weights, loss_code, ridge, grad):
     """Return (L, ridge value) over all samples, and write the gradient of their sum."""
     n = X.shape[0]
     order = np.arange(n).astype(np.uint32)
     work = workspace(theta, sizes, n)
     part = np.empty_like(theta)
-    loss = loss_gradient(theta, sizes, codes, X, Y, weights, order, 0, n, work, grad, part)
+    loss = loss_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, 0, n, work, grad, part)
     return loss, add_ridge(theta, sizes, ridge, grad)
 
 

@@ -120,22 +120,6 @@ def collect_each(sizes, acts, deltas, start, stop, out):
         row += n_in
 
 
-@jit
-def residuals(outputs, targets, weights, factor, deltas):
-    """Return sum_i w_i |F(x_i) - y_i|^2 and write factor times its derivative in the outputs."""
-    total = 0.0
-    two = deltas.dtype.type(2.0 * factor)
-    for o in range(outputs.shape[0]):
-        f, y, d = outputs[o], targets[o], deltas[o]
-        part = deltas.dtype.type(0)
-        for s in range(f.size):
-            r = f[s] - y[s]
-            d[s] = two * weights[s] * r
-            part += weights[s] * r * r
-        total += part
-    return total
-
-
 @part_of_kernel
 def workspace(theta, sizes, count):
     """Return flat room for the activations, slopes and derivatives of a block of up to `count` samples."""

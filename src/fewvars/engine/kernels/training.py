@@ -89,7 +89,7 @@ def momentum_update(theta, grad, velocity, rate, momentum):
 
 @jit
 def train(
-    theta, sizes, codes, X, Y, weights, ridge, rates, n_batches, order, clock, random, losses,
+    theta, sizes, codes, X, Y, weights, loss_code, ridge, rates, n_batches, order, clock, random, losses,
     optimiser, first, second, momentum, layer, labels, thresholds,
 ):  # fmt: skip
     """Run one step for each of the learning rates; return how many were done.
@@ -107,7 +107,9 @@ def train(
     W = theta[place : place + sizes[layer] * sizes[layer + 1]].reshape(sizes[layer + 1], sizes[layer])
     for step in range(rates.size):
         start, stop = next_batch(n_batches, order, clock, random)
-        losses[step] = loss_gradient(theta, sizes, codes, X, Y, weights, order, start, stop, work, grad, part)
+        losses[step] = loss_gradient(
+            theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, work, grad, part
+        )
         if not math.isfinite(losses[step]):
             return step
         add_ridge(theta, sizes, ridge, grad)

@@ -75,7 +75,7 @@ class Path:
 
 def starting_strength(samples: Samples, value: float) -> float:
     """Return the strength at which a penalty of this value is a hundredth of the variance of y."""
-    return 0.01 * samples.variance() / max(value, 1e-30)
+    return 0.01 * samples.null_loss() / max(value, 1e-30)
 
 
 class _Descent:

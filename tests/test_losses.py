@@ -1,0 +1,86 @@
+"""Losses: derivatives, curvatures and null models against their definitions, and the kernels against the classes."""
+
+import numpy as np
+import pytest
+
+from fewvars.engine.kernels import losses as kernels
+from fewvars.engine.losses import SQUARED, Loss
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
+from fewvars.engine.solvers import Outcome, Trainer
+
+LOSSES = {"squared error": SQUARED}
+losses = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+
+
+def _rows(n=9, outputs=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, outputs)), rng.normal(size=(n, outputs)), rng.uniform(0.1, 2.0, n)
+
+
+def _moved(predicted, output, step):
+    moved = predicted.copy()
+    moved[:, output] += step
+    return moved
+
+
+@losses
+def test_derivatives_and_curvatures_are_those_of_the_values(loss):
+    predicted, Y, _ = _rows()
+    step = 1e-4
+    for c in range(predicted.shape[1]):
+        up, here, down = (loss.values(_moved(predicted, c, d), Y) for d in (step, 0.0, -step))
+        # A central difference errs by step^2, and rounding adds 1e-16 / step and 1e-16 / step^2.
+        np.testing.assert_allclose(loss.derivatives(predicted, Y)[:, c], (up - down) / (2 * step), atol=1e-6)
+        assert (loss.curvatures(predicted, Y)[:, c] >= (up - 2 * here + down) / step**2 - 1e-6).all()
+    assert (loss.curvatures(predicted, Y) > 0).all()
+
+
+@losses
+def test_no_constant_beats_the_null_model(loss):
+    _, Y, weights = _rows()
+    samples = Samples.of(np.ones((len(Y), 1)), Y, weights, loss=loss)
+    constant = loss.null_model(samples.Y, samples.weights)
+    best = samples.mean_loss(np.broadcast_to(constant, Y.shape))
+    assert samples.null_loss() == pytest.approx(best, rel=1e-12)
+    rng = np.random.default_rng(1)
+    for scale in (1e-6, 1e-2, 1.0):
+        rival = np.broadcast_to(constant + scale * rng.normal(size=constant.shape), Y.shape)
+        assert samples.mean_loss(rival) >= best
+
+
+@losses
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_kernel_computes_the_loss_and_its_derivative(loss, dtype):
+    predicted, Y, weights = (a.astype(dtype) for a in _rows())
+    deltas = np.full((3, 9), np.nan, dtype)
+    outputs, targets = np.ascontiguousarray(predicted.T), np.ascontiguousarray(Y.T)
+    total = kernels.output_error(loss.code, outputs, targets, weights, 0.5, deltas)
+    tolerance = 20 * float(np.finfo(dtype).eps)
+    assert total == pytest.approx(weights @ loss.values(predicted, Y), rel=tolerance)
+    expected = 0.5 * weights[:, None] * loss.derivatives(predicted, Y)
+    np.testing.assert_allclose(deltas.T, expected, rtol=tolerance)
+
+
+def test_squared_error_by_hand():
+    predicted, Y = np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([[0.0, 4.0], [3.0, 0.0]])
+    np.testing.assert_array_equal(SQUARED.values(predicted, Y), [5.0, 9.0])
+    np.testing.assert_array_equal(SQUARED.derivatives(predicted, Y), [[2.0, -4.0], [-6.0, 0.0]])
+    np.testing.assert_array_equal(SQUARED.null_model(Y, np.array([1.0, 3.0])), [2.25, 1.0])
+
+
+class _Unknown(Loss):
+    code = -1
+    values = derivatives = curvatures = null_model = null_loss = None
+
+
+def test_the_loss_stays_with_the_samples():
+    rng = np.random.default_rng(0)
+    samples = Samples.of(rng.normal(size=(20, 2)), rng.normal(size=20), loss=_Unknown())
+    for same in (samples.astype(np.float32), samples.columns([0]), samples.rows(np.arange(9)), samples.for_jacobian(1)):
+        assert same.loss is samples.loss
+    # The kernels know no loss of this code, and do not take it for another.
+    network = Network(2, (3,))
+    trainer = Trainer(network, network.initialise(0), samples)
+    assert len(trainer.adam(np.full(5, 0.01))) == 0
+    assert trainer.outcome is Outcome.DIVERGED
