@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
-from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues, group_labels
+from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues, group_labels, significant
 
 ENTRIES = st.floats(-8.0, 8.0, allow_subnormal=False).map(lambda x: round(x, 6))
 STRENGTHS = st.floats(0.01, 20.0)
@@ -227,6 +227,24 @@ def test_the_precision_of_the_weights_is_kept(make):
     np.testing.assert_allclose(weights, penalty.adaptive(W).weights, rtol=1e-4)
 
 
+@cases(ALL)
+def test_only_groups_have_a_compiled_prox(make):
+    W = np.random.default_rng(0).normal(size=(4, 6))
+    penalty = make(W)
+    compiled = penalty.compiled_prox(0.3)
+    if isinstance(penalty, SingularValues):
+        assert compiled is None
+    else:
+        np.testing.assert_array_equal(compiled.labels, penalty.labels)
+        np.testing.assert_array_equal(compiled.thresholds, 0.3 * penalty.weights)
+
+
+def test_significant_singular_values():
+    values = np.array([[2.0, 1.0, 3e-4, 1e-4], [1e-9, 5e-14, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(significant(values).sum(axis=1), [3, 1, 0])
+    np.testing.assert_array_equal(significant(values[0]), [True, True, True, False])
+
+
 # Values and adaptive weights
 
 
@@ -276,11 +294,10 @@ def test_a_zero_column_stays_zero(make, strength, dtype):
     assert found[:, :2].any() or strength == 1.0
     assert np.isinf(penalty.thresholds(strength)[penalty.frozen]).all()
     assert np.isfinite(penalty.thresholds(strength)[~penalty.frozen]).all()
-    # A frozen column counts neither against stationarity nor for the critical strength.
+    # A frozen column does not count against stationarity.
     G = np.zeros((3, 4))
     G[:, 2:] = 1e6
     assert penalty.subdifferential_distance(np.zeros((3, 4)), G, 0.0) == 0.0
-    assert penalty.critical_strength(G) == 0.0
 
 
 # Critical strength and the distance to the subdifferential
@@ -290,7 +307,8 @@ def test_a_zero_column_stays_zero(make, strength, dtype):
 @given(G=matrices())
 def test_zero_is_stationary_from_the_critical_strength_on(make, G):
     penalty = make(G)
-    critical = penalty.critical_strength(G)
+    norms = np.linalg.svd(G, compute_uv=False) if isinstance(penalty, SingularValues) else penalty.norms(G)
+    critical = (norms / penalty.weights).max()
     assume(critical > 1e-3)
     zero = np.zeros_like(G)
     above, below = 1.0001 * critical, 0.9999 * critical
@@ -300,11 +318,6 @@ def test_zero_is_stationary_from_the_critical_strength_on(make, G):
     if make is not _adaptive_values:
         assert penalty.subdifferential_distance(zero, G, above) == 0.0
         assert penalty.subdifferential_distance(zero, G, below) > 0.0
-
-
-def test_the_critical_strength_of_nothing_is_zero():
-    for make in ALL.values():
-        assert make(np.ones((2, 3))).critical_strength(np.zeros((2, 3))) == 0.0
 
 
 def _nearest_in_a_ball(G, radius, norm):

@@ -112,7 +112,8 @@ class HeadFit:
         )
 
         def theta(seed: int) -> FloatArray:
-            found = levenberg_marquardt(network, samples, ridge=ridge, max_iterations=self.max_iterations, seed=seed)
+            start = network.initialise(seed)
+            found = levenberg_marquardt(network, samples, theta=start, ridge=ridge, max_iterations=self.max_iterations)
             self.on_fit()
             return found.theta
 

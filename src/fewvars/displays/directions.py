@@ -21,7 +21,7 @@ from fewvars.displays.figure import (
 )
 from fewvars.displays.names import distinct_names, label, names_of
 from fewvars.displays.partial import some_rows
-from fewvars.search.directions.path import TOLERANCE
+from fewvars.engine.penalties import significant
 
 
 class SingularValuesDisplay:
@@ -53,8 +53,7 @@ class SingularValuesDisplay:
     @property
     def alive(self) -> FloatArray:
         """The singular values, nan where they are zero up to rounding, (m, r)."""
-        largest = self.singular_values.max(axis=1, initial=0.0, keepdims=True)
-        return np.where(self.singular_values > TOLERANCE * largest, self.singular_values, np.nan)
+        return np.where(significant(self.singular_values), self.singular_values, np.nan)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "SingularValuesDisplay":

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from scipy.linalg import get_blas_funcs
 
 from fewvars._common.threads import single_blas_thread
-from fewvars._common.validation import FloatArray, check_choice, check_matrix, check_whole
+from fewvars._common.validation import FloatArray, check_choice, check_matrix, check_real, check_whole
 from fewvars.engine import kernels
 from fewvars.engine.samples import Samples
 
@@ -21,28 +20,6 @@ class Layer(NamedTuple):
 
     weights: FloatArray
     biases: FloatArray
-
-
-def normal_equations(
-    jacobian: FloatArray, residual: FloatArray, weights: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return 1/n sum_i w_i |r_i|^2, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
-
-    Of the matrix only the upper triangle is filled in. The Jacobian (parameters, outputs, n) is overwritten;
-    residual (n, outputs), weights (n,).
-    """
-    n = len(weights)
-    with single_blas_thread():
-        roots = np.sqrt(weights)
-        if weights.min() != 1 or weights.max() != 1:
-            jacobian *= roots
-        weighted = (residual * roots[:, None]).T.ravel()
-        rows = jacobian.reshape(len(jacobian), -1)
-        gradient = (2.0 / n) * (rows @ weighted.astype(rows.dtype))
-        # The transpose is in Fortran's order: no copy; and half the work of a full product.
-        (syrk,) = get_blas_funcs(("syrk",), (rows,))
-        matrix = syrk(2.0 / n, rows.T, trans=1)
-    return float(weighted @ weighted) / n, gradient, matrix
 
 
 @dataclass(frozen=True)
@@ -153,6 +130,11 @@ class Network:
             kernels.input_jacobian(theta, self.sizes, self.codes, X, out)
         return out
 
+    def ridge_strengths(self, ridge: float, first_ridge: float) -> FloatArray:
+        """Return one strength for each layer: `first_ridge` for the first and `ridge` for the others."""
+        later = check_real("ridge", ridge)
+        return np.array([check_real("first_ridge", first_ridge)] + [later] * (self.codes.size - 1))
+
     def loss(self, theta: FloatArray, samples: Samples) -> float:
         """Return L = sum_i w_i l(F(x_i), y_i) / sum_i w_i, with l the loss of the samples."""
         return samples.mean_loss(self.predict(theta, samples.X))
@@ -177,22 +159,14 @@ class Network:
             )  # fmt: skip
         return loss + penalty, gradient
 
-    def gauss_newton(
-        self, theta: FloatArray, samples: Samples, residual: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return L, its gradient 2/n sum_i w_i J_i^T r_i and the matrix 2/n sum_i w_i J_i^T J_i.
-
-        Of the matrix only the upper triangle is filled in. Needs room for n_parameters * n * n_outputs numbers.
-        The residuals r = F(X) - y, (n, n_outputs), may be given if they are known to more digits than `theta` has.
-        """
+    def parameter_jacobian(self, theta: FloatArray, X: ArrayLike) -> FloatArray:
+        """Return dF_c / dtheta_p at every sample, (n_parameters, n_outputs, n)."""
         theta = self._check_parameters(theta)
-        self.check_samples(samples, theta)
-        n = len(samples)
-        predicted = np.empty((n, self.n_outputs), theta.dtype)
-        jacobian = np.empty((theta.size, self.n_outputs, n), theta.dtype)
+        X = check_matrix("X", X, dtype=theta.dtype, columns=self.n_inputs)
+        out = np.empty((theta.size, self.n_outputs, len(X)), theta.dtype)
         with single_blas_thread():
-            kernels.parameter_jacobian(theta, self.sizes, self.codes, samples.X, predicted, jacobian)
-        return normal_equations(jacobian, predicted - samples.Y if residual is None else residual, samples.weights)
+            kernels.parameter_jacobian(theta, self.sizes, self.codes, X, out)
+        return out
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
         """Complain if the samples do not fit the network, or have another precision than the parameters."""

@@ -6,13 +6,10 @@ from typing import final
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.penalties import SecondLayerColumns
+from fewvars.engine.penalties import SecondLayerColumns, significant
 from fewvars.paper.base import TwoStages
 from fewvars.paper.configuration import Configuration
 from fewvars.paper.first_stage import Stage, Standardised, selected
-
-# Singular values below this part of the largest do not count towards the rank.
-_RANK_TOLERANCE = 1e-4
 
 
 @final
@@ -95,6 +92,6 @@ class AdaptiveDirectionsRegressor(TwoStages):
         sizes = np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0)
         product = (columns / (sizes[1] or 1.0)) @ (rows / (sizes[0] or 1.0))
         s = np.linalg.svd(product, compute_uv=False)[: self.n_directions_]
-        self.rank_ = int((s > _RANK_TOLERANCE * s.max(initial=0.0)).sum())
+        self.rank_ = int(significant(s).sum())
         with np.errstate(over="ignore"):
             self.singular_values_ = s * sizes[0] * sizes[1]

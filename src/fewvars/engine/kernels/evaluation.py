@@ -122,8 +122,8 @@ def input_jacobian(theta, sizes, codes, X, out):
 
 
 @jit
-def parameter_jacobian(theta, sizes, codes, X, predicted, out):
-    """Write F(X) (n, outputs), and dF_c / dtheta_p at every sample: out (parameters, outputs, n)."""
+def parameter_jacobian(theta, sizes, codes, X, out):
+    """Write dF_c / dtheta_p at every sample: out (parameters, outputs, n)."""
     n, units, n_out = X.shape[0], sizes.sum(), sizes[-1]
     order = np.arange(n).astype(np.uint32)
     work = workspace(theta, sizes, n)
@@ -133,8 +133,6 @@ def parameter_jacobian(theta, sizes, codes, X, predicted, out):
         gather(X, order, start, stop, acts[: sizes[0]])
         forward(theta, sizes, codes, acts, slopes)
         for c in range(n_out):
-            for s in range(stop - start):
-                predicted[start + s, c] = acts[units - n_out + c, s]
             deltas[units - n_out :] = 0
             deltas[units - n_out + c] = 1
             backward(theta, sizes, codes, slopes, deltas, 1)

@@ -7,11 +7,9 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.network import Network, Samples
-from fewvars.engine.penalties import SingularValues
+from fewvars.engine.penalties import SingularValues, significant
 from fewvars.engine.solvers import Outcome, Trainer, learning_rates
 from fewvars.search.variables.path import starting_strength
-
-TOLERANCE = 1e-4  # singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +37,7 @@ class DirectionsPath:
     @property
     def ranks(self) -> np.ndarray:
         """Return the number of living directions at each strength, (m,)."""
-        largest = self.singular_values.max(axis=1, initial=0.0, keepdims=True)
-        return (self.singular_values > TOLERANCE * largest).sum(axis=1)
+        return significant(self.singular_values).sum(axis=1)
 
 
 def full_to_zero_rank(

@@ -49,7 +49,11 @@ class NetworkForm:
         inner = Network(k, self.widths, outputs, self.activation)
         combined = replace(samples, X=samples.X @ start.T)
         alone = levenberg_marquardt(
-            inner, combined, ridge=self.ridge, max_iterations=self.max_iterations, seed=self.seed
+            inner,
+            combined,
+            theta=inner.initialise(self.seed),
+            ridge=self.ridge,
+            max_iterations=self.max_iterations,
         )
         network = Network(d, (k, *self.widths), outputs, ("identity", *(self.activation,) * len(self.widths)))
         theta = np.concatenate([start.ravel(), np.zeros(k), alone.theta])

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Layer, Samples, normal_equations
+from fewvars.engine.network import Layer
+from fewvars.engine.samples import Samples
 from fewvars.polynomials.polynomial import monomial_exponents, monomial_values
 
 
@@ -74,22 +75,18 @@ class RidgePolynomial:
             out[j] = (coefficients * exponents) @ monomial_values(Z, lowered).T
         return out
 
-    def gauss_newton(
-        self, theta: FloatArray, samples: Samples, residual: FloatArray | None = None
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return L, its gradient and the Gauss-Newton matrix, as `Network.gauss_newton` does."""
+    def parameter_jacobian(self, theta: FloatArray, X: FloatArray) -> FloatArray:
+        """Return the derivatives by the parameters at every sample, (parameters, outputs, n)."""
         directions = self.layers(theta)[0].weights
-        Z = samples.X.astype(np.float64) @ directions.T
-        if residual is None:
-            residual = self.predict(theta, samples.X) - samples.Y
-        by_direction = self._by_combination(theta, Z)[:, None] * samples.X.T[:, None]  # (k, d, outputs, n)
+        Z = X.astype(np.float64) @ directions.T
+        by_direction = self._by_combination(theta, Z)[:, None] * X.T[:, None]  # (k, d, outputs, n)
         n, outputs = len(Z), self.n_outputs
         jacobian = np.zeros((self.n_parameters, outputs, n), theta.dtype)
         jacobian[: directions.size] = by_direction.reshape(directions.size, outputs, n)
         by_coefficient = jacobian[directions.size :].reshape(outputs, -1, outputs, n)
         for c in range(outputs):
             by_coefficient[c, :, c] = monomial_values(Z, self.exponents).T
-        return normal_equations(jacobian, residual, samples.weights)
+        return jacobian
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
         """Complain if the parameters do not fit."""
