@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fewvars.engine.network import Samples
-from fewvars.heads import HeadFit, MeanHead, choose_head, held_out_errors
+from fewvars.heads import HeadSettings, MeanHead, Networks, Polynomials, Trial, choose_head
 from fewvars.search.held_out import HeldOut
 from fewvars.series.splits import BlockedSplit
 
-RECIPE = HeadFit(ridges=(1e-6, 1e-4), n_networks=2)
+NETWORKS = Networks(ridges=(1e-6, 1e-4), n_networks=2)
+KINDS = {"auto": [Polynomials(), NETWORKS], "network": [NETWORKS], "dictionary": [Polynomials()]}
 
 
 def problem(function, n=400, noise=0.02):
@@ -20,7 +21,7 @@ def problem(function, n=400, noise=0.02):
     Z = (X - 100.0) / 10.0
     y = 1e4 * function(Z) + 1e4 * noise * rng.standard_normal(n)
     splits = list(BlockedSplit(4, n_blocks=10).split(X))[-1:]
-    return X, y[:, None], np.ones(n), HeldOut.of(splits, np.ones(n))
+    return Trial(X, y[:, None], np.ones(n), HeldOut.of(splits, np.ones(n)))
 
 
 @pytest.mark.parametrize(
@@ -29,22 +30,24 @@ def problem(function, n=400, noise=0.02):
     ids=["polynomial", "steep"],
 )
 def test_the_better_head_wins(function, winner):
-    X, y, weight, held_out = problem(function)
-    choice = choose_head("auto", RECIPE, X, y, weight, held_out, 0)
-    head = choice.fit(X, y, weight)
-    assert choice.kind == winner
+    trial = problem(function)
+    choice = choose_head(KINDS["auto"], trial)
+    head = choice.fit(trial.X, trial.y, trial.weight)
+    assert choice.name == head.name == winner
     assert set(choice.errors) == {"dictionary", "network"}
-    clean = 1e4 * function((X - 100) / 10)
-    assert np.mean((head.predict(X)[:, 0] - clean) ** 2) < 0.02 * clean.var()
+    clean = 1e4 * function((trial.X - 100) / 10)
+    assert np.mean((head.predict(trial.X)[:, 0] - clean) ** 2) < 0.02 * clean.var()
 
 
 @pytest.mark.parametrize("kind", ["network", "dictionary"])
 def test_gradients_and_outputs(kind):
-    X, y, weight, held_out = problem(lambda Z: np.sin(Z[:, 0]) + Z[:, 1])
-    y = np.column_stack([y, 3 * y])
-    choice = choose_head(kind, RECIPE, X, y, weight, held_out, 0)
-    head = choice.fit(X, y, weight)
-    assert choice.kind == kind
+    trial = problem(lambda Z: np.sin(Z[:, 0]) + Z[:, 1])
+    trial = replace(trial, y=np.column_stack([trial.y, 3 * trial.y]))
+    X = trial.X
+    choice = choose_head(KINDS[kind], trial)
+    head = choice.fit(X, trial.y, trial.weight)
+    assert choice.name == kind
+    assert (head.n_inputs, head.n_outputs) == (2, 2)
     assert list(choice.errors) == [kind]
     assert head.predict(X).shape == (400, 2)
     assert_allclose(head.predict(X)[:, 1], 3 * head.predict(X)[:, 0], rtol=0.05, atol=500)
@@ -56,15 +59,20 @@ def test_gradients_and_outputs(kind):
 
 
 def test_threads_change_nothing():
-    X, y, weight, held_out = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1])
-    one, two = (choose_head("network", replace(RECIPE, n_jobs=n), X, y, weight, held_out, 0) for n in (1, 2))
-    assert one.shape == two.shape
-    assert_array_equal(one.fit(X, y, weight).thetas, two.fit(X, y, weight).thetas)
+    trial = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1])
+    heads = []
+    for n_jobs in (1, 2):
+        choice = choose_head([replace(NETWORKS, settings=HeadSettings(n_jobs=n_jobs))], trial)
+        heads.append(choice.fit(trial.X, trial.y, trial.weight))
+    assert heads[0].network == heads[1].network
+    assert heads[0].ridge == heads[1].ridge
+    assert_array_equal(heads[0].thetas, heads[1].thetas)
 
 
 def test_many_rows_are_thinned_for_the_jacobian():
-    X, y, weight, _ = problem(lambda Z: Z[:, 0])
-    samples = Samples.of(X, y, weight)
+    trial = problem(lambda Z: Z[:, 0])
+    X = trial.X
+    samples = Samples.of(X, trial.y, trial.weight)
     assert samples.for_jacobian(41) is samples
     thin = samples.for_jacobian(41, most=41 * len(X) / 4)
     assert_allclose(thin.X, X[::4])
@@ -74,11 +82,11 @@ def test_many_rows_are_thinned_for_the_jacobian():
 def test_degrees_that_are_affordable():
     X = np.random.default_rng(1).standard_normal((400, 2))
     y = X[:, :1]
-    assert HeadFit().degrees(X, y) == [1, 2, 3, 4]
-    assert HeadFit(max_degree=2).degrees(X, y) == [1, 2]
-    assert HeadFit().degrees(X[:40], y) == [1, 2, 3]  # ten monomials for forty rows
-    assert HeadFit().degrees(1e40 * X, y) == [1, 2]  # the others would overflow
-    assert HeadFit().degrees(X, 1e200 * y) == []
+    assert Polynomials().degrees(X, y) == [1, 2, 3, 4]
+    assert Polynomials(max_degree=2).degrees(X, y) == [1, 2]
+    assert Polynomials().degrees(X[:40], y) == [1, 2, 3]  # ten monomials for forty rows
+    assert Polynomials().degrees(1e40 * X, y) == [1, 2]  # the others would overflow
+    assert Polynomials().degrees(X, 1e200 * y) == []
 
 
 def test_a_constant_output_adds_nothing_to_the_error():
@@ -86,7 +94,7 @@ def test_a_constant_output_adds_nothing_to_the_error():
     X, y, weight = rng.standard_normal((120, 1)), rng.standard_normal((120, 1)), np.ones(120)
     held_out = HeldOut.of([(np.arange(90), np.arange(90, 120))], weight)
     errors = [
-        held_out_errors(lambda X, y, w: MeanHead(y.mean(axis=0)), X, outputs, weight, held_out)
+        Trial(X, outputs, weight, held_out).errors(MeanHead.fit)
         for outputs in (y, np.column_stack([y, np.full(120, 7.0)]))
     ]
     assert_allclose(*errors)
@@ -96,3 +104,19 @@ def test_mean_head():
     head = MeanHead(np.array([1.0, 2.0]))
     assert_allclose(head.predict(np.empty((3, 0))), [[1, 2]] * 3)
     assert head.gradient(np.empty((3, 0))).shape == (3, 2, 0)
+
+
+def test_without_inputs_the_mean_is_left():
+    weight = np.array([1.0, 1.0, 2.0])
+    choice = choose_head(KINDS["auto"], Trial(np.empty((3, 0)), np.array([[1.0], [2.0], [3.0]]), weight, None))
+    assert choice.name == "mean"
+    assert choice.errors == {}
+    assert choice.fit(np.empty((3, 0)), np.array([[1.0], [2.0], [3.0]]), weight).mean == [2.25]
+
+
+def test_a_kind_that_was_asked_for_is_fitted_even_if_it_does_not_suit():
+    trial = problem(lambda Z: Z[:, 0])
+    few = replace(KINDS["dictionary"][0], max_terms=2)
+    assert not few.suits(trial.X, trial.y)
+    assert choose_head([few], trial).name == "dictionary"
+    assert list(choose_head([few, NETWORKS], trial).errors) == ["network"]

@@ -16,7 +16,7 @@ import fewvars as fv
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.onnx import export_onnx
-from fewvars.heads import DictionaryHead, HeadFit, MeanHead
+from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.lags import LagTransformer
@@ -99,8 +99,9 @@ def with_head(model, head, outputs=1):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_network_heads_with_every_activation(selected, tmp_path, activation, dtype):
     model, X, y = selected
-    recipe = HeadFit(activation=activation, n_networks=3, max_iterations=5)
-    model = with_head(model, recipe.network_head(X[:, model.support_], y[:, None], np.ones(len(y)), (5, 4), 1e-4))
+    networks = Networks(n_networks=3, max_iterations=5, settings=HeadSettings(activation=activation))
+    head = networks.fit(X[:, model.support_], y[:, None], np.ones(len(y)), widths=(5, 4), ridge=1e-4)
+    model = with_head(model, head)
     far = [X, 1e4 * X, -1e4 * X]  # exp would overflow there; of a sine no digits are left
     assert_same(model, X if activation == "sin" else np.vstack(far), tmp_path, dtype)
 
@@ -119,7 +120,7 @@ POLYNOMIALS = {
 def test_polynomial_heads(selected, tmp_path, case, dtype):
     model, X, _ = selected
     exponents, coefficients = map(np.array, POLYNOMIALS[case])
-    head = DictionaryHead(Polynomial(exponents, coefficients))
+    head = PolynomialHead(Polynomial(exponents, coefficients))
     assert_same(with_head(model, head, coefficients.shape[1]), X, tmp_path, dtype)
 
 

@@ -527,7 +527,7 @@ FORGERIES = [
     ("network head", put_tensor("fitted/_head/inputs/mean", lambda a: a[:-1]), "for the columns"),
     ("network head", put_tensor("fitted/support_", np.ones_like), "variables for the"),
     ("network head", put("fitted/head_", "dictionary"), "another head is stored"),
-    ("network head", put("fitted/_head", None), "is no NetworkHead or DictionaryHead or MeanHead"),
+    ("network head", put("fitted/_head", None), "is not a MeanHead or PolynomialHead or NetworkHead"),
     ("network head", put("fitted/_refit/fields/widths", {"tuple": [2**40]}), "its network needs"),
     ("network head", put("fitted/_candidates", {"tuple": []}), "at least 1"),
     ("network head", put_tensor("fitted/_labels", filled(3)), "not those of the model"),

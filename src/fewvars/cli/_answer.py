@@ -6,6 +6,7 @@ from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
+    from fewvars.estimators.findings import Findings
 
 
 def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
@@ -22,21 +23,22 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "trajectory": roles.trajectory,
         "constant": _constant(rows, roles.targets),
     }
-    if hasattr(model, "support_"):
-        answer["variables"] = _variables(model, roles.inputs)
+    found = model.findings()
+    if found.kind == "variables":
+        answer["variables"] = _variables(found, roles.inputs)
+        names = [roles.inputs[j] for j in sorted(found.order)]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
-        answer["numbers_tried"] = _numbers_tried(model)
-    equations = None
-    if model.head_ == "dictionary":
-        equations = model.equation(roles.inputs if "variables" in answer else None)
+        answer["numbers_tried"] = _numbers_tried(found)
+        names = list(found.names)
     return answer | {
-        "head": model.head_,
-        "equations": [equations] if isinstance(equations, str) else equations,
-        "held_out_error": model.held_out_error_,
-        "head_errors": model.head_errors_,
-        "smoothed": model.smoothed_,
-        "lambda": model.lambda_,
+        "head": found.head.name,
+        "function": found.head.describe(),
+        "equations": found.head.text(names),
+        "held_out_error": found.held_out_error,
+        "head_errors": found.head_errors,
+        "smoothed": found.smoothed,
+        "lambda": found.lambda_,
         "seconds": seconds,
     }
 
@@ -50,18 +52,14 @@ def _constant(rows: "Rows", targets: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value, same in constant if same]
 
 
-def _variables(model: Any, names: list[str]) -> list[dict[str, Any]]:
+def _variables(found: "Findings", names: list[str]) -> list[dict[str, Any]]:
     """Return the selected variables, the most important first."""
-    frequencies = getattr(model, "selection_frequencies_", None)
-    found = []
-    for j in sorted(model.support_.nonzero()[0], key=lambda j: -model.feature_importances_[j]):
-        variable = {
-            "name": names[j],
-            "importance": model.feature_importances_[j],
-            "importance_se": model.feature_importances_se_[j],
-        }
-        found.append(variable if frequencies is None else variable | {"selection_frequency": frequencies[j]})
-    return found
+    variables = []
+    for j, importance, se in zip(found.order, found.importances, found.importances_se, strict=True):
+        variable = {"name": names[j], "importance": importance, "importance_se": se}
+        resampled = {} if found.frequencies is None else {"selection_frequency": found.frequencies[j]}
+        variables.append(variable | resampled)
+    return variables
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
@@ -75,13 +73,12 @@ def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, An
     return found
 
 
-def _numbers_tried(model: Any) -> list[dict[str, Any]]:
+def _numbers_tried(found: "Findings") -> list[dict[str, Any]]:
     """Return the held-out error with 0, 1, 2, ... combinations."""
-    frequencies = getattr(model, "selection_frequencies_", None)
     tried = []
-    for k, error, se in zip(model.ranks_, model.rank_errors_, model.rank_errors_se_, strict=True):
+    for k, error, se in zip(found.sizes, found.errors, found.errors_se, strict=True):
         number = {"directions": int(k), "held_out_error": error, "held_out_error_se": se}
-        tried.append(number if frequencies is None else number | {"selection_frequency": frequencies[k]})
+        tried.append(number if found.frequencies is None else number | {"selection_frequency": found.frequencies[k]})
     return tried
 
 
@@ -142,16 +139,16 @@ def _frequency(found: dict[str, Any]) -> str:
 
 
 def _function_lines(answer: dict[str, Any]) -> list[str]:
-    kinds = {"dictionary": "a polynomial", "network": "a network", "mean": "the mean"}
-    lines = [f"The function is {kinds[answer['head']]}."]
+    from fewvars.heads import head_types
+
+    lines = [f"The function is {answer['function']}."]
     for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
         lines.append(f"  {printable(name)} = {equation}")
-    errors = [f"{error:.3g} by {kinds[kind]}" for kind, error in answer["head_errors"].items()]
-    errors += [
-        f"{answer['held_out_error']:.3g} when the {'variables' if 'variables' in answer else 'directions'} were chosen"
-    ]
-    lines.append(f"Held-out errors, in units of the variance: {', '.join(errors)}.")
-    lines.append("They have chosen the model, so they are not test errors.")
+    chosen = "variables" if "variables" in answer else "directions"
+    errors = [f"{answer['held_out_error']:.3g} (when the {chosen} were chosen)"]
+    errors += [f"{error:.3g} ({head_types()[name].noun})" for name, error in answer["head_errors"].items()]
+    lines.append(f"Held-out mean squared error, as a share of the variance: {', '.join(errors)}.")
+    lines.append("These errors were used to choose the model; measure its accuracy on new data.")
     smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
     return [*lines, f"The inputs {smoothed}."]
 

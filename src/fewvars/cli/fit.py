@@ -83,7 +83,7 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
 @click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
-@click.option("--head", type=click.Choice(["auto", "network", "dictionary"]), help="The kind of function.")
+@click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial) or network.")
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
 @click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
 @click.option(

@@ -24,11 +24,10 @@ from fewvars.estimators.preparation import (
     smooth_inputs,
     smoothing_helps,
 )
-from fewvars.heads import DictionaryHead, Head, HeadFit, MeanHead, choose_head
+from fewvars.heads import Head, HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.variables.selection import Refit
 from fewvars.series.splits import sample_times, trajectory_rows
 
-HEADS = ("auto", "network", "dictionary")
 SOLVERS = ("momentum", "monotone")
 
 
@@ -153,7 +152,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _recipe(self) -> Refit:
         """Check the parameters and return how refits are made."""
         check_choice("activation", self.activation, ACTIVATIONS)
-        check_choice("head", self.head, HEADS)
+        kinds_of(self.head, HeadSettings())
         check_choice("solver", self.solver, SOLVERS)
         for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
             check_whole(name, getattr(self, name))
@@ -180,23 +179,19 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _fit_head(self, data: Prepared, job: Job) -> None:
         job.progress.stage("head", "fit")
         self._head: Head
-        coordinates = self._coordinates(data.X)
-        if not coordinates.shape[1]:
-            mean = np.average(data.y, axis=0, weights=data.sample_weight)
-            self.head_, self._head, self.head_errors_ = "mean", MeanHead(mean), {}
-            return
-        recipe = HeadFit(
+        settings = HeadSettings(
             activation=self.activation,
             max_degree=self.max_degree,
+            gap=data.gap,
             seed=job.recipe.seed,
             n_jobs=self.n_jobs,
             on_fit=job.progress.step,
         )
-        first = data.held_out.first()
-        choice = choose_head(self.head, recipe, coordinates, data.y, data.sample_weight, first, data.gap)
+        coordinates, first = self._coordinates(data.X), data.held_out.first()
+        choice = choose_head(kinds_of(self.head, settings), Trial(coordinates, data.y, data.sample_weight, first))
         self._head = choice.fit(coordinates, data.y, data.sample_weight)
-        self.head_ = choice.kind
-        self.head_errors_ = {kind: first.mean(errors) for kind, errors in choice.errors.items()}
+        self.head_ = choice.name
+        self.head_errors_ = {name: first.mean(errors) for name, errors in choice.errors.items()}
 
     def _frequencies(self, data: Prepared, job: Job) -> FloatArray:
         """Return how often each answer is found when the blocks are drawn anew with replacement."""
@@ -243,32 +238,33 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return the polynomial as text in other names; one text for each output."""
 
     def _equation(self, names: Any) -> str | list[str]:
-        if isinstance(self._head, MeanHead):
-            text: str | list[str] = [f"{mean:.4g}" for mean in self._head.mean]
-        elif isinstance(self._head, DictionaryHead):
-            text = self._head.polynomial.equation([str(name) for name in names])
-        else:
+        text = self._head.text([str(name) for name in names])
+        if text is None:
             raise AttributeError(
-                f"equation_ exists only with a dictionary head, and this model has a {self.head_} head: "
-                "fit with head='dictionary' to have one."
+                f"equation_ exists only for functions that can be written as text, and this one is "
+                f"{self._head.describe()}: fit with head='dictionary' to have one."
             )
-        return text[0] if self._single_output and isinstance(text, list) else text
+        return text[0] if self._single_output else text
 
     @abstractmethod
     def findings(self) -> Findings:
         """Return what was found, as one record."""
 
+    @abstractmethod
+    def _coordinate_names(self) -> list[str]:
+        """Return the names of the inputs of the head."""
+
     def _common_findings(self) -> dict[str, Any]:
         """Return what the findings of all such models say."""
         check_is_fitted(self, "head_")
-        text = None if self.head_ == "network" else self.equation_
+        text = self._head.text(self._coordinate_names())
         return {
             "inputs": tuple(map(str, _check_feature_names_in(self))),
             "frequencies": getattr(self, "selection_frequencies_", None),
             "held_out_error": self.held_out_error_,
-            "head": self.head_,
+            "head": self._head,
             "head_errors": self.head_errors_,
-            "equations": (text,) if isinstance(text, str) else text and tuple(text),
+            "equations": None if text is None else tuple(text),
             "smoothed": self.smoothed_,
             "lambda_": self.lambda_,
         }

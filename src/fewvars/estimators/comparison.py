@@ -13,7 +13,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
 from fewvars.estimators.preparation import Measured, Prepared, prepare
-from fewvars.heads import HeadFit, choose_head
+from fewvars.heads import HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.series.scaling import Scaling
@@ -195,10 +195,10 @@ def _search(data: Prepared, model: FewVariablesRegressor) -> SupportSearch:
 
 
 def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:
-    recipe = HeadFit(activation=model.activation, max_degree=model.max_degree)
-    chosen = data.X[:, model.support_]
-    choice = choose_head(model.head, recipe, chosen, data.y, data.sample_weight, data.held_out, data.gap)
-    return choice.errors[choice.kind]
+    settings = HeadSettings(activation=model.activation, max_degree=model.max_degree, gap=data.gap)
+    trial = Trial(data.X[:, model.support_], data.y, data.sample_weight, data.held_out)
+    choice = choose_head(kinds_of(model.head, settings), trial)
+    return choice.errors[choice.name]
 
 
 def _of_directions(data: Prepared, model: FewDirectionsRegressor) -> FloatArray:

@@ -298,17 +298,20 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def equation(self, names: Any = None) -> str | list[str]:
         """Return the polynomial as text in other names, one for each direction; one text for each output."""
         check_is_fitted(self, "head_")
-        return self._equation([f"z{i}" for i in range(self.n_directions_)] if names is None else names)
+        return self._equation(self._coordinate_names() if names is None else names)
+
+    def _coordinate_names(self) -> list[str]:
+        return [f"z{i}" for i in range(self.n_directions_)]
 
     def findings(self) -> Findings:
         """Return which directions were found, and the evidence for them."""
         return Findings(
             kind="directions",
-            names=tuple(f"z{i}" for i in range(self.n_directions_)),
+            names=tuple(self._coordinate_names()),
             selected=np.any(self.directions_ != 0, axis=0),
             order=np.arange(self.n_directions_),
             importances=self.singular_values_,
-            importances_se=None,
+            importances_se=np.full(self.n_directions_, np.nan),
             sizes=self.ranks_,
             errors=self.rank_errors_,
             errors_se=self.rank_errors_se_,

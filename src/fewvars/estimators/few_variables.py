@@ -372,8 +372,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         check_is_fitted(self, "support_")
         if names is not None and len(names) != self.n_features_in_:
             raise ValueError(f"names has {len(names)} entries: give one for each of the {self.n_features_in_} inputs.")
-        names = self.get_feature_names_out() if names is None else np.asarray(names, dtype=object)[self.support_]
-        return self._equation(names)
+        chosen = self._coordinate_names() if names is None else np.asarray(names, dtype=object)[self.support_]
+        return self._equation(chosen)
+
+    def _coordinate_names(self) -> list[str]:
+        return list(map(str, self.get_feature_names_out()))
 
     def findings(self) -> Findings:
         """Return which variables were found, and the evidence for them."""

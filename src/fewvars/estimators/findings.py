@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.heads import Head
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,8 @@ class Findings:
         Position of each entry of `names` among the inputs, or among the directions.
     importances : (count,)
         Rise of the held-out error without each variable, or the singular value of each direction.
-    importances_se : (count,) or None
-        Standard errors, where they are known.
+    importances_se : (count,)
+        Standard errors; nan where they are not known.
     frequencies : array or None
         Share of the resamples in which each input was selected, (n_inputs,), or in which 0, 1, 2, ... directions were
         found; None without resamples.
@@ -38,8 +39,8 @@ class Findings:
         The number chosen, counted like `sizes`.
     held_out_error : float
         Of what was chosen, in units of the variance of y.
-    head : str
-        Kind of the fitted function.
+    head : Head
+        The fitted function of the selected inputs, or of the directions.
     head_errors : dict
         Held-out error of each kind of function that was tried.
     equations : tuple of str or None
@@ -56,14 +57,14 @@ class Findings:
     selected: np.ndarray
     order: np.ndarray
     importances: FloatArray
-    importances_se: FloatArray | None
+    importances_se: FloatArray
     frequencies: FloatArray | None
     sizes: np.ndarray
     errors: FloatArray
     errors_se: FloatArray
     chosen_size: int
     held_out_error: float
-    head: str
+    head: Head
     head_errors: dict[str, float]
     equations: tuple[str, ...] | None
     smoothed: bool

@@ -19,7 +19,6 @@ from fewvars._common.validation import FloatArray, check_choice
 from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
-from fewvars.heads import DictionaryHead, MeanHead, NetworkHead
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
 
@@ -131,77 +130,47 @@ class Graph:
         """Return the chosen columns (a mask) of x (n, d)."""
         return x if chosen.all() else self.add("Gather", x, self.integers(np.flatnonzero(chosen)), axis=1)
 
+    def networks(self, x: str, network: Network, thetas: FloatArray) -> str:
+        """Add the mean (n, outputs) of networks with parameters (networks, n_parameters) at x (n, inputs)."""
+        layers = [network.layers(theta) for theta in thetas]
+        for k, activation in enumerate((*network.activation, "identity")):
+            # Stacked matrices (networks, in, out): MatMul takes the networks all at once.
+            weights = np.stack([layer[k].weights.T for layer in layers])
+            biases = np.stack([layer[k].biases[None] for layer in layers])
+            z = self.add("Add", self.add("MatMul", x, self.numbers(weights)), self.numbers(biases))
+            x = self._activation(activation, z)
+        return self.add("ReduceMean", x, axes=[0], keepdims=0)
+
+    def _activation(self, kind: str, z: str) -> str:
+        if kind == "identity":
+            return z
+        if kind == "softplus":  # max(z, 0) + log(1 + exp(-|z|)), which cannot overflow
+            decay = self.add("Exp", self.add("Neg", self.add("Abs", z)))
+            return self.add("Add", self.add("Relu", z), self.add("Log", self.add("Add", decay, self.numbers(1.0))))
+        return self.add({"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "sin": "Sin"}[kind], z)
+
+    def polynomial(self, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
+        """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d).
+
+        A monomial of degree p is a product of p columns, and of a column of ones for lower degrees: no powers,
+        whose rounding differs between runtimes, and no table of (n, terms, d).
+        """
+        if not len(exponents):
+            exponents, coefficients = np.zeros((1, exponents.shape[1]), int), np.zeros((1, coefficients.shape[1]))
+        d, degree = exponents.shape[1], max(1, int(exponents.sum(axis=1).max()))
+        factors = np.full((len(exponents), degree), d)
+        for row, powers in zip(factors, exponents, strict=True):
+            row[: powers.sum()] = np.repeat(np.arange(d), powers)
+        padded = self.add("Pad", x, self.integers([0, 0, 0, 1]), self.numbers(1.0))
+        product, *others = (self.add("Gather", padded, self.integers(column), axis=1) for column in factors.T)
+        for other in others:
+            product = self.add("Mul", product, other)
+        return self.add("MatMul", product, self.numbers(coefficients))
+
     def _constant(self, values: np.ndarray) -> str:
         name = f"constant_{len(self.constants)}"
         self.constants.append(_onnx().numpy_helper.from_array(np.array(values, order="C"), name))
         return name
-
-
-def activation(graph: Graph, kind: str, z: str) -> str:
-    """Add an activation function."""
-    if kind == "identity":
-        return z
-    if kind == "softplus":  # max(z, 0) + log(1 + exp(-|z|)), which cannot overflow
-        decay = graph.add("Exp", graph.add("Neg", graph.add("Abs", z)))
-        return graph.add("Add", graph.add("Relu", z), graph.add("Log", graph.add("Add", decay, graph.numbers(1.0))))
-    return graph.add({"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "sin": "Sin"}[kind], z)
-
-
-def averaged_networks(graph: Graph, x: str, network: Network, thetas: FloatArray) -> str:
-    """Add the mean (n, outputs) of networks with parameters (networks, n_parameters) at x (n, inputs)."""
-    layers = [network.layers(theta) for theta in thetas]
-    for k, kind in enumerate((*network.activation, "identity")):
-        # Stacked matrices (networks, in, out): MatMul takes the networks all at once.
-        weights = np.stack([layer[k].weights.T for layer in layers])
-        biases = np.stack([layer[k].biases[None] for layer in layers])
-        z = graph.add("Add", graph.add("MatMul", x, graph.numbers(weights)), graph.numbers(biases))
-        x = activation(graph, kind, z)
-    return graph.add("ReduceMean", x, axes=[0], keepdims=0)
-
-
-def polynomial(graph: Graph, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
-    """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d).
-
-    A monomial of degree p is a product of p columns, and of a column of ones for lower degrees: no powers,
-    whose rounding differs between runtimes, and no table of (n, terms, d).
-    """
-    if not len(exponents):
-        exponents, coefficients = np.zeros((1, exponents.shape[1]), int), np.zeros((1, coefficients.shape[1]))
-    d, degree = exponents.shape[1], max(1, int(exponents.sum(axis=1).max()))
-    factors = np.full((len(exponents), degree), d)
-    for row, powers in zip(factors, exponents, strict=True):
-        row[: powers.sum()] = np.repeat(np.arange(d), powers)
-    padded = graph.add("Pad", x, graph.integers([0, 0, 0, 1]), graph.numbers(1.0))
-    product, *others = (graph.add("Gather", padded, graph.integers(column), axis=1) for column in factors.T)
-    for other in others:
-        product = graph.add("Mul", product, other)
-    return graph.add("MatMul", product, graph.numbers(coefficients))
-
-
-@singledispatch
-def head_outputs(head: Any, graph: Graph, x: str) -> str:
-    """Add a head evaluated on its variables x (n, variables); return the name of (n, outputs)."""
-    raise TypeError(f"{type(head).__name__} is no head.")
-
-
-@head_outputs.register
-def _(head: NetworkHead, graph: Graph, x: str) -> str:
-    centred = graph.add("Sub", x, graph.numbers(head.inputs.mean))
-    z = graph.add("Div", centred, graph.numbers(head.inputs.scale, positive=True))
-    mean = averaged_networks(graph, z, head.network, head.thetas)
-    scaled = graph.add("Mul", mean, graph.numbers(head.outputs.scale))
-    return graph.add("Add", scaled, graph.numbers(head.outputs.mean))
-
-
-@head_outputs.register
-def _(head: DictionaryHead, graph: Graph, x: str) -> str:
-    return polynomial(graph, x, head.polynomial.exponents, head.polynomial.coefficients)
-
-
-@head_outputs.register
-def _(head: MeanHead, graph: Graph, x: str) -> str:
-    n = graph.add("Shape", x, start=0, end=1)
-    return graph.add("Expand", graph.numbers(head.mean[None]), graph.add("Concat", n, graph.integers([1]), axis=0))
 
 
 @singledispatch
@@ -212,14 +181,14 @@ def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    return head_outputs(model._head, graph, graph.columns(x, model.support_)), model._single_output
+    return model._head.export(graph, graph.columns(x, model.support_)), model._single_output
 
 
 @outputs.register
 def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
     centred = graph.add("Sub", x, graph.numbers(model.mean_))
     combinations = graph.add("MatMul", centred, graph.numbers(model.directions_.T))
-    return head_outputs(model._head, graph, combinations), model._single_output
+    return model._head.export(graph, combinations), model._single_output
 
 
 @outputs.register
@@ -227,11 +196,11 @@ def _(model: SparseDictionaryRegressor, graph: Graph, x: str) -> tuple[str, bool
     fitted: Polynomial = model.polynomial_
     single = fitted.coefficients.ndim == 1
     coefficients = fitted.coefficients[:, None] if single else fitted.coefficients
-    return polynomial(graph, x, fitted.exponents, coefficients), single
+    return graph.polynomial(x, fitted.exponents, coefficients), single
 
 
 @outputs.register
 def _(model: NetworkRegressor, graph: Graph, x: str) -> tuple[str, bool]:
     z = graph.add("Div", x, graph.numbers(model.x_scale_, positive=True))
-    y = averaged_networks(graph, z, model.network_, model.parameters_[None])
+    y = graph.networks(z, model.network_, model.parameters_[None])
     return graph.add("Mul", y, graph.numbers(model.y_scale_)), model._one_output

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fewvars.displays.names import short
-from fewvars.heads import DictionaryHead
+from fewvars.heads import head_types
 from fewvars.report import _figures as figures
 from fewvars.report._equation import equations, number
 from fewvars.report._explorer import explorer
@@ -13,7 +13,6 @@ from fewvars.report._facts import Facts
 from fewvars.report._markup import Markup, join, tag
 
 _MOST_NAMED, _MOST_ROWS, _MOST_TERMS = 12, 60, 60
-_HEADS = {"dictionary": "sparse polynomial", "network": "network", "mean": "mean of the output"}
 
 
 def name_of(text: str, limit: int = 48, class_: str | None = None) -> Markup:
@@ -70,13 +69,13 @@ def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
 
 def key_figures(facts: Facts) -> Markup:
     """Return the numbers to know first."""
-    model = facts.model
+    model, found = facts.model, facts.model.findings()
     path = f"λ = {model.lambda_:.3g} of the path, {_thousands(model.n_iter_)} updates." if model.n_iter_ else ""
     seconds = facts.seconds
     rows: list[tuple[str, Any, str]] = [
         *([] if facts.constant else _errors(facts)),
         ("Samples", _thousands(facts.n_samples), _samples(facts)),
-        ("Function", _HEADS.get(model.head_, model.head_), _terms(facts)),
+        ("Function", found.head.noun, f"{_capital(found.head.describe())}, fitted to all rows."),
         (
             "Smoothing in time",
             "yes" if model.smoothed_ else "no",
@@ -117,11 +116,8 @@ def _samples(facts: Facts) -> str:
     return "in time order." if facts.times is not None else "without times."
 
 
-def _terms(facts: Facts) -> str:
-    head = facts.model._head
-    if isinstance(head, DictionaryHead):
-        return f"{_many(len(head.polynomial.exponents), 'term')}, fitted to all rows."
-    return "fitted to all rows." if facts.model.head_ == "network" else ""
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def evidence(facts: Facts) -> Markup:
@@ -233,20 +229,23 @@ def function(facts: Facts) -> Markup | None:
 
 
 def _equation(facts: Facts) -> list[Markup]:
-    head = facts.model._head
-    if not isinstance(head, DictionaryHead):
-        return [tag("p", "The function is a network: there is no equation to print. Use predict and gradient.")]
+    head = facts.model.findings().head
     if facts.by_directions:
-        names = [join(tag("var", "z"), tag("sub", str(k))) for k in range(facts.count)]
         texts = [f"z{k}" for k in range(facts.count)]
+        names = [join(tag("var", "z"), tag("sub", str(k))) for k in range(facts.count)]
     else:
         texts = [facts.names[j] for j in np.flatnonzero(facts.model.support_)]
         names = [tag("var", name_of(text, 32)) for text in texts]
-    shown = equations(head.polynomial, names, facts.targets)
-    plain_text = head.polynomial.equation(texts, digits=max(6, head.polynomial.digits))
-    lines = [plain_text] if isinstance(plain_text, str) else plain_text
+    lines, polynomial = head.text(texts, digits=6), head.as_polynomial()
+    if lines is None:
+        return [
+            tag("p", f"The function is {head.describe()}: there is no equation to print. Use predict and gradient.")
+        ]
     copy = tag("details", tag("summary", "As plain text"), tag("pre", tag("code", "\n".join(lines))))
-    n_terms = len(head.polynomial.exponents)
+    if polynomial is None:
+        return [copy]
+    shown = equations(polynomial, names, facts.targets)
+    n_terms = len(polynomial.exponents)
     if n_terms > _MOST_TERMS:
         summary = f"The polynomial has {n_terms} terms: show them"
         return [tag("details", tag("summary", summary), *shown), copy]
@@ -260,7 +259,7 @@ def _heads(facts: Facts) -> Markup | None:
     rows = [
         tag(
             "tr",
-            tag("th", _HEADS.get(kind, kind), " (taken)" if kind == facts.model.head_ else "", scope="row"),
+            tag("th", head_types()[kind].noun, " (chosen)" if kind == facts.model.head_ else "", scope="row"),
             tag("td", number(error, 3), class_="number"),
             class_=None if kind == facts.model.head_ else "quiet",
         )
@@ -269,7 +268,7 @@ def _heads(facts: Facts) -> Markup | None:
     head = tag(
         "tr", tag("th", "Kind of function", scope="col"), tag("th", "Held-out error", scope="col", class_="number")
     )
-    caption = "Functions of these variables, compared on held-out blocks; in a tie the polynomial is taken."
+    caption = "Functions of these variables, compared on held-out blocks. In a tie we choose the simpler one."
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="pair")
 
 

@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.atomic import write_atomically
+from fewvars._common.kinds import require
 from fewvars.files.persistence.container import one_line, pack, unpack
-from fewvars.files.persistence.kinds import require
 from fewvars.files.persistence.models import ESTIMATORS
 from fewvars.files.persistence.values import Tensors, decode, encode
 

@@ -9,7 +9,8 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save as serialize
 
-from fewvars.files.persistence.kinds import require
+from fewvars._common.kinds import require
+from fewvars.files.persistence.migration import migrate
 from fewvars.files.persistence.values import Tensors
 
 FORMAT = 1
@@ -48,6 +49,8 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Tensors]:
     require(tensors.keys() == header.keys(), "its header can be read in two ways")
     checksum = description.pop("sha256", None)
     require(checksum == _digest(description, tensors), "it is damaged: its checksum does not agree with its contents")
+    if version == 1:
+        migrate(description, tensors)
     return description, tensors
 
 

@@ -5,11 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from fewvars.engine.network import Network
-from fewvars.engine.solvers import Outcome
-from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
-from fewvars.estimators.few_directions import FewDirectionsRegressor
-from fewvars.files.persistence.kinds import (
+from fewvars._common.kinds import (
     Kind,
     agree,
     array,
@@ -23,13 +19,15 @@ from fewvars.files.persistence.kinds import (
     truth,
     whole,
 )
+from fewvars.engine.network import Network
+from fewvars.engine.solvers import Outcome
+from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.persistence.records import (
     Description,
-    check_parameters,
-    head_sizes,
-    n_parameters,
 )
-from fewvars.heads import DictionaryHead, MeanHead, NetworkHead
+from fewvars.heads import Head, head_types
+from fewvars.heads.network import check_parameters, n_parameters
 from fewvars.paper import (
     AdaptiveDirectionsRegressor,
     AdaptiveGroupLassoRegressor,
@@ -45,7 +43,12 @@ from fewvars.search.variables.selection import Candidate, Refit
 from fewvars.series.lags import LagTransformer
 from fewvars.series.scaling import Scaling
 
-_HEADS = {"network": NetworkHead, "dictionary": DictionaryHead, "mean": MeanHead}
+
+def _is_head(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """Any head that is known."""
+    one_of(*head_types().values())(name, value, sizes)
+
+
 _inputs: dict[str, Kind] = {
     "n_features_in_": whole(least=1, size="inputs"),
     "feature_names_in_": array("text", "inputs"),
@@ -53,8 +56,8 @@ _inputs: dict[str, Kind] = {
 }
 _OPTIONAL = frozenset({"feature_names_in_", "_sklearn_output_config"})
 _head: dict[str, Kind] = {
-    "head_": text(*_HEADS),
-    "_head": one_of(*_HEADS.values()),
+    "head_": text(),
+    "_head": _is_head,
     "head_errors_": table(real(finite=False)),
     "held_out_error_": real(finite=False),
     "lambda_": real(least=0.0, finite=False),
@@ -81,11 +84,11 @@ _two_stages: dict[str, Kind] = {
 
 def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
     """Complain unless the head fits the variables that it is evaluated on, and the outputs if they are known."""
-    variables, outputs = head_sizes(model._head)
-    require(type(model._head) is _HEADS[model.head_], f"head_ is {model.head_}, but another head is stored")
-    require(variables in (None, n_variables), f"the head has {variables} variables for the {n_variables} selected")
-    require(n_outputs in (None, outputs), f"the head has {outputs} outputs, the rest {n_outputs}")
-    require(outputs == 1 or not model._single_output, f"the head has {outputs} outputs instead of one")
+    head: Head = model._head
+    require(head.name == model.head_, f"head_ is {model.head_}, but another head is stored")
+    require(head.n_inputs == n_variables, f"the head has {head.n_inputs} variables for the {n_variables} selected")
+    require(n_outputs in (None, head.n_outputs), f"the head has {head.n_outputs} outputs, the rest {n_outputs}")
+    require(head.n_outputs == 1 or not model._single_output, f"the head has {head.n_outputs} outputs instead of one")
 
 
 def _check_few_variables(model: FewVariablesRegressor) -> None:

@@ -1,14 +1,11 @@
 """The records that a file may hold: their fields, and what must hold between them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import Enum
-from itertools import pairwise
 from typing import Any
 
-from fewvars.engine.network import ACTIVATIONS, Network
-from fewvars.engine.solvers import Outcome
-from fewvars.files.persistence.kinds import (
+from fewvars._common.kinds import (
     Kind,
     anything,
     array,
@@ -22,7 +19,9 @@ from fewvars.files.persistence.kinds import (
     truth,
     whole,
 )
-from fewvars.heads import DictionaryHead, Head, MeanHead, NetworkHead
+from fewvars.engine.network import ACTIVATIONS, Network
+from fewvars.engine.solvers import Outcome
+from fewvars.heads import head_types
 from fewvars.paper import BICPath, Configuration
 from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
@@ -33,7 +32,6 @@ from fewvars.series.scaling import Scaling
 
 # Powers are multiplied out one by one: a forged exponent must not keep `predict` busy for ever.
 LARGEST_DEGREE = 1000
-MOST_OUTPUTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -49,47 +47,11 @@ class Description:
         check_fields(name, self.kinds, values, self.optional)
 
 
-def n_parameters(n_inputs: int, widths: Sequence[int], n_outputs: int) -> int:
-    """Return the length of a parameter vector in Python's integers: forged widths must not overflow."""
-    sizes = [n_inputs, *widths, n_outputs]
-    return sum((before + 1) * after for before, after in pairwise(sizes))
-
-
-def check_parameters(name: str, network: Network, length: int) -> None:
-    """Complain unless a parameter vector of this length fits the network."""
-    needed = n_parameters(network.n_inputs, network.widths, network.n_outputs)
-    require(length == needed, f"{name} has {length} parameters: the network needs {needed}")
-
-
-def head_sizes(head: Head) -> tuple[int | None, int]:
-    """Return the numbers of variables and outputs of a head; the mean is of any number of variables."""
-    if isinstance(head, NetworkHead):
-        return head.network.n_inputs, head.network.n_outputs
-    if isinstance(head, DictionaryHead):
-        return head.polynomial.exponents.shape[1], head.polynomial.coefficients.shape[1]
-    return None, head.mean.size
-
-
 def _check_polynomial(polynomial: Polynomial) -> None:
     degrees = polynomial.exponents.sum(axis=1)
     # Each exponent by itself too: a sum of huge ones may overflow to a small one.
     largest = max(polynomial.exponents.max(initial=0), degrees.max(initial=0))
     require(largest <= LARGEST_DEGREE, f"Polynomial.exponents has degree {largest}, above {LARGEST_DEGREE}")
-
-
-def _check_network_head(head: NetworkHead) -> None:
-    check_parameters("NetworkHead.thetas", head.network, head.thetas.shape[1])
-    require(len(head.thetas) > 0, "NetworkHead.thetas is empty")
-    require(head.inputs.mean.size == head.network.n_inputs, "NetworkHead.inputs does not fit the network")
-    require(head.outputs.mean.size == head.network.n_outputs, "NetworkHead.outputs does not fit the network")
-
-
-def _check_dictionary_head(head: DictionaryHead) -> None:
-    coefficients = head.polynomial.coefficients
-    require(coefficients.ndim == 2, "DictionaryHead.polynomial.coefficients has not two axes")
-    # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
-    believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
-    require(believable, f"DictionaryHead.polynomial has {coefficients.shape[1]} outputs and no terms")
 
 
 def _check_path(path: Path) -> None:
@@ -129,18 +91,6 @@ RECORDS: dict[type, Description] = {
         },
         _check_polynomial,
     ),
-    NetworkHead: Description(
-        {
-            "network": one_of(Network),
-            "thetas": array("float", "networks", "parameters"),
-            "inputs": one_of(Scaling),
-            "outputs": one_of(Scaling),
-            "ridge": real(least=0.0),
-        },
-        _check_network_head,
-    ),
-    DictionaryHead: Description({"polynomial": one_of(Polynomial)}, _check_dictionary_head),
-    MeanHead: Description({"mean": array("float", "outputs")}),
     Path: Description(
         {
             "strengths": array("float", "strengths", **_score),
@@ -205,3 +155,9 @@ RECORDS: dict[type, Description] = {
     Configuration: Description({field.name: anything for field in fields(Configuration)}),
 }
 ENUMS: tuple[type[Enum], ...] = (Outcome,)
+
+
+def descriptions() -> dict[type, Description]:
+    """Return all records that a file may hold; each head describes itself."""
+    heads = {head: Description(dict(head.stored), head.check) for head in head_types().values()}
+    return {**RECORDS, **heads}

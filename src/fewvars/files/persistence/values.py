@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from fewvars.files.persistence.kinds import require
-from fewvars.files.persistence.records import ENUMS, RECORDS
+from fewvars._common.kinds import require
+from fewvars.files.persistence.records import ENUMS, descriptions
 
 Tensors = dict[str, np.ndarray]
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 _DEEPEST = 50  # nested values; a list may hold itself
 _MOST_CHARACTERS = 2**24
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_RECORDS = {kind.__name__: kind for kind in RECORDS}
 _ENUMS = {kind.__name__: kind for kind in ENUMS}
 
 
@@ -38,7 +37,7 @@ def encode(value: Any, place: str, tensors: Tensors) -> Any:
         return _encode_array(value, place, tensors)
     if type(value) in ENUMS:
         return {"enum": type(value).__name__, "member": value.name}
-    if type(value) in RECORDS:
+    if type(value) in descriptions():
         return _encode_record(value, place, tensors)
     if type(value) is dict and all(isinstance(key, str) for key in value):
         return {"dict": {str(key): encode(entry, _below(place, key), tensors) for key, entry in value.items()}}
@@ -76,8 +75,7 @@ def decode(code: Any, place: str, tensors: Tensors) -> Any:
             require(name in _ENUMS and member in _ENUMS[name].__members__, f"{place} is an unknown {name}.{member}")
             return _ENUMS[name][member]
         case {"record": str(name), "fields": dict(entries)} if len(code) == 2:
-            require(name in _RECORDS, f"{place} is an unknown kind of record, {name!r}")
-            return _decode_record(_RECORDS[name], entries, place, tensors)
+            return _decode_record(name, entries, place, tensors)
     raise ValueError(f"{place} is not in a form that this format knows")
 
 
@@ -110,10 +108,12 @@ def _encode_record(value: Any, place: str, tensors: Tensors) -> dict[str, Any]:
     return {"record": type(value).__name__, "fields": code}
 
 
-def _decode_record(kind: type, entries: dict[str, Any], place: str, tensors: Tensors) -> Any:
-    description = RECORDS[kind]
-    values = {name: decode(entry, _below(place, name), tensors) for name, entry in entries.items()}
-    description.check_fields(kind.__name__, values)
+def _decode_record(name: str, entries: dict[str, Any], place: str, tensors: Tensors) -> Any:
+    known = {kind.__name__: (kind, description) for kind, description in descriptions().items()}
+    require(name in known, f"{place} is an unknown kind of record, {name!r}")
+    kind, description = known[name]
+    values = {field: decode(entry, _below(place, field), tensors) for field, entry in entries.items()}
+    description.check_fields(name, values)
     record = kind(**values)
     description.check(record)
     return record

@@ -1,4 +1,4 @@
-"""What a stored value must be: its type, its range and, for arrays, a shape in named sizes that must agree."""
+"""Words that say what a stored value must be: its type, its range and, for arrays, a shape in named sizes."""
 
 import math
 from collections.abc import Callable
@@ -84,7 +84,7 @@ def one_of(*types: type) -> Kind:
     """An object of one of the classes, exactly."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(type(value) in types, f"{name} is no {' or '.join(kind.__name__ for kind in types)}")
+        require(type(value) in types, f"{name} is not a {' or '.join(kind.__name__ for kind in types)}")
 
     return check
 

@@ -1,0 +1,47 @@
+"""The function on the selected variables or directions: one file per head, and the choice between them.
+
+A new head is one file, with a `Head` and the `HeadKind` that lists its candidates, and one entry of `KINDS` below.
+"""
+
+from fewvars._common.validation import check_choice
+from fewvars.heads.choice import HeadChoice, choose_head
+from fewvars.heads.head import Graph, Head
+from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
+from fewvars.heads.mean import MeanHead
+from fewvars.heads.network import NetworkHead, Networks
+from fewvars.heads.polynomial import PolynomialHead, Polynomials
+
+__all__ = [
+    "KINDS",
+    "Chosen",
+    "Fit",
+    "Graph",
+    "Head",
+    "HeadChoice",
+    "HeadKind",
+    "HeadSettings",
+    "MeanHead",
+    "NetworkHead",
+    "Networks",
+    "PolynomialHead",
+    "Polynomials",
+    "Trial",
+    "choose_head",
+    "head_types",
+    "kinds_of",
+]
+
+# From simple to complicated. A list, so that programs can add heads of their own.
+KINDS: list[type[HeadKind]] = [Polynomials, Networks]
+
+
+def kinds_of(head: str, settings: HeadSettings) -> list[HeadKind]:
+    """Return the kinds of heads that ``head="auto"`` or the name of one head asks for."""
+    check_choice("head", head, ("auto", *(kind.head.name for kind in KINDS)))
+    return [kind.of(settings) for kind in KINDS if head in ("auto", kind.head.name)]
+
+
+def head_types() -> dict[str, type[Head]]:
+    """Return all heads by name."""
+    heads: list[type[Head]] = [MeanHead, *(kind.head for kind in KINDS)]
+    return {head.name: head for head in heads}

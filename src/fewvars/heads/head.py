@@ -1,0 +1,86 @@
+"""A head is the function that was learned of the selected variables or directions: what every head can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from fewvars._common.kinds import Kind
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Network
+from fewvars.polynomials.polynomial import Polynomial
+
+
+class Graph(Protocol):
+    """A graph of ONNX operations under construction; values are known by their names, which the methods return."""
+
+    def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
+        """Add an operation of ONNX."""
+
+    def numbers(self, values: Any, *, positive: bool = False) -> str:
+        """Add a constant in the precision of the graph."""
+
+    def integers(self, values: Any) -> str:
+        """Add a constant of whole numbers."""
+
+    def networks(self, x: str, network: Network, thetas: FloatArray) -> str:
+        """Add the mean (n, outputs) of networks with parameters (networks, n_parameters) at x (n, inputs)."""
+
+    def polynomial(self, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
+        """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d)."""
+
+
+class Head(ABC):
+    """A function (n, inputs) -> (n, outputs) in the user's units. Subclasses are frozen dataclasses.
+
+    Attributes
+    ----------
+    name : str
+        What the parameter `head` and the attribute `head_` call it.
+    noun : str
+        What it is called in prose, without an article.
+    stored : dict
+        What each field of the dataclass must be, in the words of `fewvars._common.kinds`: files hold these fields.
+    """
+
+    name: ClassVar[str]
+    noun: ClassVar[str]
+    stored: ClassVar[Mapping[str, Kind]]
+
+    @property
+    @abstractmethod
+    def n_inputs(self) -> int:
+        """Number of variables or directions that it is a function of."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+
+    @abstractmethod
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs) at X (n, inputs)."""
+
+    @abstractmethod
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return derivatives (n, outputs, inputs)."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what it is, to follow "The function is"."""
+
+    @abstractmethod
+    def export(self, graph: Graph, x: str) -> str:
+        """Add the function at x (n, inputs) to a graph; return the name of its value (n, outputs)."""
+
+    def text(self, names: Sequence[str], *, digits: int = 4) -> list[str] | None:
+        """Return each output as text in the names of the inputs, with at least so many digits; None if too long."""
+        return None
+
+    def as_polynomial(self) -> Polynomial | None:
+        """Return the polynomial that it is, with coefficients (terms, outputs), for pages that print mathematics."""
+        return None
+
+    def check(self) -> None:  # noqa: B027 - most heads have nothing to check
+        """Raise ValueError unless its fields, read from a file, fit each other."""

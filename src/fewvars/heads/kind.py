@@ -1,0 +1,107 @@
+"""A kind of head lists what could be fitted, from simple to complicated, and finds the one that suits the data."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from fewvars._common.validation import FloatArray
+from fewvars.heads.head import Head
+from fewvars.search.held_out import HeldOut
+from fewvars.series.scaling import Scaling
+
+# Fits a head to X (n, inputs), y (n, outputs) and weights (n,).
+Fit = Callable[[FloatArray, FloatArray, FloatArray], Head]
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """What the parameters of an estimator ask of heads; each kind uses what concerns it.
+
+    Attributes
+    ----------
+    activation : str
+        Of networks.
+    max_degree : int
+        Of polynomials.
+    gap : int
+        Rows to leave between training and held-out blocks.
+    seed : int
+    n_jobs : int, optional
+    on_fit : callable
+        Called after each fit.
+    """
+
+    activation: str = "tanh"
+    max_degree: int = 4
+    gap: int = 0
+    seed: int = 0
+    n_jobs: int | None = None
+    on_fit: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The candidate of one kind that suits the data: how to fit it, and its held-out errors (pieces,)."""
+
+    fit: Fit
+    errors: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The data on which heads are compared.
+
+    Attributes
+    ----------
+    X : (n, inputs) the selected variables or combinations
+    y : (n, outputs)
+    weight : (n,)
+    held_out : HeldOut
+    """
+
+    X: FloatArray
+    y: FloatArray
+    weight: FloatArray
+    held_out: HeldOut
+
+    def errors(self, fit: Fit) -> FloatArray:
+        """Return the held-out errors (pieces,) of a head fitted to the training rows, over the variance of y."""
+        scaling = Scaling.of(self.y, self.weight)
+        n_varying = max(int((~scaling.constant).sum()), 1)
+        squared = []
+        for train, test in self.held_out.splits:
+            head = fit(self.X[train], self.y[train], self.weight[train])
+            squared.append((((head.predict(self.X[test]) - self.y[test]) / scaling.scale) ** 2).sum(axis=1) / n_varying)
+        return self.held_out.piece_errors(squared, self.weight)
+
+    def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
+        """Return the first of candidates, ordered from simple to complicated, that is not worse than the best."""
+        tried = [self.errors(fit) for fit in candidates]
+        k = self.held_out.smallest_not_worse(tried)
+        return Chosen(candidates[k], tried[k])
+
+
+class HeadKind(ABC):
+    """All heads of one kind. Subclasses are frozen dataclasses whose fields have defaults.
+
+    Attributes
+    ----------
+    head : type
+        The class of its heads.
+    """
+
+    head: ClassVar[type[Head]]
+
+    @classmethod
+    @abstractmethod
+    def of(cls, settings: HeadSettings) -> Self:
+        """Return the kind as an estimator's parameters ask for it."""
+
+    @abstractmethod
+    def suits(self, X: FloatArray, y: FloatArray) -> bool:
+        """Return whether these data allow such a head; one that was asked for by name is fitted all the same."""
+
+    @abstractmethod
+    def choose(self, trial: Trial, rival: FloatArray | None) -> Chosen:
+        """Return the candidate that suits the data; `rival` are the errors (pieces,) of a simpler kind, if any."""

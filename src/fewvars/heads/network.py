@@ -1,0 +1,186 @@
+"""Averages of small networks, fitted by Levenberg-Marquardt in double precision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from typing import ClassVar, final
+
+import numpy as np
+
+from fewvars._common.kinds import array, one_of, real, require
+from fewvars._common.threads import in_threads
+from fewvars._common.validation import FloatArray
+from fewvars.engine.network import Network, Samples
+from fewvars.engine.solvers import levenberg_marquardt
+from fewvars.heads.head import Graph, Head
+from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
+from fewvars.series.scaling import Scaling
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NetworkHead(Head):
+    """The mean of networks on standardised variables.
+
+    Attributes
+    ----------
+    network : Network
+    thetas : (networks, n_parameters)
+    inputs, outputs : Scaling
+    ridge : float
+    """
+
+    name: ClassVar = "network"
+    noun: ClassVar = "neural network"
+    stored: ClassVar = {
+        "network": one_of(Network),
+        "thetas": array("float", "networks", "parameters"),
+        "inputs": one_of(Scaling),
+        "outputs": one_of(Scaling),
+        "ridge": real(least=0.0),
+    }
+
+    network: Network
+    thetas: FloatArray
+    inputs: Scaling
+    outputs: Scaling
+    ridge: float
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs of the networks."""
+        return self.network.n_inputs
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs of the networks."""
+        return self.network.n_outputs
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs)."""
+        Z = self.inputs.apply(X)
+        return self.outputs.undo(np.mean([self.network.predict(theta, Z) for theta in self.thetas], axis=0))
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return derivatives (n, outputs, inputs)."""
+        Z = self.inputs.apply(X)
+        mean = np.mean([self.network.input_jacobian(theta, Z) for theta in self.thetas], axis=0)
+        return mean * self.outputs.scale[:, None] / self.inputs.scale
+
+    def describe(self) -> str:
+        """Return how many networks there are, and their hidden layers."""
+        widths = " and ".join(map(str, self.network.widths))
+        layers = f"{len(self.network.widths)} hidden layer{'' if len(self.network.widths) == 1 else 's'}"
+        return f"the average of {len(self.thetas)} neural networks with {layers} ({widths} units)"
+
+    def export(self, graph: Graph, x: str) -> str:
+        """Add the scaling, the networks and their mean."""
+        centred = graph.add("Sub", x, graph.numbers(self.inputs.mean))
+        z = graph.add("Div", centred, graph.numbers(self.inputs.scale, positive=True))
+        scaled = graph.add("Mul", graph.networks(z, self.network, self.thetas), graph.numbers(self.outputs.scale))
+        return graph.add("Add", scaled, graph.numbers(self.outputs.mean))
+
+    def check(self) -> None:
+        """Raise ValueError unless parameters and scalings fit the network."""
+        check_parameters("NetworkHead.thetas", self.network, self.thetas.shape[1])
+        require(len(self.thetas) > 0, "NetworkHead.thetas is empty")
+        require(self.inputs.mean.size == self.network.n_inputs, "NetworkHead.inputs does not fit the network")
+        require(self.outputs.mean.size == self.network.n_outputs, "NetworkHead.outputs does not fit the network")
+
+
+def n_parameters(n_inputs: int, widths: Sequence[int], n_outputs: int) -> int:
+    """Return the length of a parameter vector in Python's integers: forged widths must not overflow."""
+    return sum((before + 1) * after for before, after in pairwise([n_inputs, *widths, n_outputs]))
+
+
+def check_parameters(name: str, network: Network, length: int) -> None:
+    """Complain unless a parameter vector of this length fits the network."""
+    needed = n_parameters(network.n_inputs, network.widths, network.n_outputs)
+    require(length == needed, f"{name} has {length} parameters: the network needs {needed}")
+
+
+@final
+@dataclass(frozen=True)
+class Networks(HeadKind):
+    """Networks of a few shapes and ridges, averaged over `n_networks` starts.
+
+    Attributes
+    ----------
+    widths : the hidden layers to compare
+    ridges : from small to large
+    max_iterations : int
+    n_networks : int
+    max_jacobian : float
+        Of very many rows, only every second, third, ... is used, so that the Jacobian has at most so many numbers.
+    """
+
+    head: ClassVar = NetworkHead
+
+    widths: tuple[tuple[int, ...], ...] = ((10,), (10, 10, 10))
+    ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
+    max_iterations: int = 60
+    n_networks: int = 8
+    max_jacobian: float = 4e7
+    settings: HeadSettings = field(default_factory=HeadSettings)
+
+    @classmethod
+    def of(cls, settings: HeadSettings) -> "Networks":
+        """Take the activation, the seed and the threads from the settings."""
+        return cls(settings=settings)
+
+    def suits(self, X: FloatArray, y: FloatArray) -> bool:
+        """Return True: networks can be fitted to any data."""
+        return True
+
+    def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
+        """Return the widths that do best at the middle ridge, with the smallest ridge not worse than the best.
+
+        What one network gains by a larger ridge, the average over networks has already. If the rival wins anyway,
+        other ridges are not tried.
+        """
+        middle = self.ridges[len(self.ridges) // 2]
+        tried = self._errors(trial, [(widths, middle) for widths in self.widths])
+        best = min(range(len(tried)), key=lambda k: trial.held_out.mean(tried[k]))
+        widths, errors = self.widths[best], {middle: tried[best]}
+        if rival is not None and trial.held_out.better(rival, errors[middle]):
+            return self._chosen(widths, middle, errors[middle])
+        others = [ridge for ridge in self.ridges if ridge != middle]
+        errors.update(zip(others, self._errors(trial, [(widths, ridge) for ridge in others]), strict=True))
+        reference = min(errors.values(), key=trial.held_out.mean)
+        ridge = min(ridge for ridge, e in errors.items() if trial.held_out.not_worse(e, reference))
+        return self._chosen(widths, ridge, errors[ridge])
+
+    def _chosen(self, widths: tuple[int, ...], ridge: float, errors: FloatArray) -> Chosen:
+        return Chosen(partial(self.fit, widths=widths, ridge=ridge), errors)
+
+    def _errors(self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]]) -> list[FloatArray]:
+        """Return the held-out errors of single networks of these widths and ridges, quickly fitted."""
+        quick = replace(
+            self,
+            n_networks=1,
+            max_iterations=self.max_iterations // 2,
+            max_jacobian=self.max_jacobian / 4,
+            settings=replace(self.settings, n_jobs=1),
+        )
+        fits: list[Fit] = [partial(quick.fit, widths=widths, ridge=ridge) for widths, ridge in shapes]
+        return in_threads(trial.errors, fits, self.settings.n_jobs)
+
+    def fit(
+        self, X: FloatArray, y: FloatArray, weight: FloatArray, *, widths: tuple[int, ...], ridge: float
+    ) -> NetworkHead:
+        """Fit networks of one shape from several starts."""
+        network = Network(X.shape[1], widths, y.shape[1], self.settings.activation)
+        inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
+        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight).for_jacobian(
+            network.n_parameters, self.max_jacobian
+        )
+
+        def theta(seed: int) -> FloatArray:
+            start = network.initialise(seed)
+            found = levenberg_marquardt(network, samples, theta=start, ridge=ridge, max_iterations=self.max_iterations)
+            self.settings.on_fit()
+            return found.theta
+
+        seeds = range(self.settings.seed, self.settings.seed + self.n_networks)
+        return NetworkHead(network, np.array(in_threads(theta, seeds, self.settings.n_jobs)), inputs, outputs, ridge)

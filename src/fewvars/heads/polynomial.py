@@ -1,0 +1,117 @@
+"""Sparse polynomials, called "dictionary" after the dictionary of monomials that they are chosen from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar, final
+
+import numpy as np
+
+from fewvars._common.kinds import one_of, require
+from fewvars._common.validation import FloatArray
+from fewvars.heads.head import Graph, Head
+from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
+from fewvars.polynomials.dictionary import fit_polynomial
+from fewvars.polynomials.polynomial import Polynomial, monomial_count
+from fewvars.series.scaling import Scaling
+from fewvars.series.splits import BlockedSplit
+
+MOST_OUTPUTS = 10_000  # of a polynomial without terms
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PolynomialHead(Head):
+    """A sparse polynomial in the user's units, coefficients (terms, outputs)."""
+
+    name: ClassVar = "dictionary"
+    noun: ClassVar = "sparse polynomial"
+    stored: ClassVar = {"polynomial": one_of(Polynomial)}
+
+    polynomial: Polynomial
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of variables."""
+        return self.polynomial.exponents.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.polynomial.coefficients.shape[1]
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs)."""
+        return self.polynomial.predict(X)
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return derivatives (n, outputs, inputs)."""
+        return self.polynomial.gradient(X)
+
+    def describe(self) -> str:
+        """Return its number of terms."""
+        n_terms = len(self.polynomial.exponents)
+        return f"a sparse polynomial with {n_terms} {'term' if n_terms == 1 else 'terms'}"
+
+    def text(self, names: Sequence[str], *, digits: int = 4) -> list[str]:
+        """Return the polynomials."""
+        return list(self.polynomial.equation(names, digits=max(digits, self.polynomial.digits)))
+
+    def as_polynomial(self) -> Polynomial:
+        """Return the polynomial."""
+        return self.polynomial
+
+    def export(self, graph: Graph, x: str) -> str:
+        """Add the polynomial."""
+        return graph.polynomial(x, self.polynomial.exponents, self.polynomial.coefficients)
+
+    def check(self) -> None:
+        """Raise ValueError unless the coefficients have two axes, with a believable number of outputs."""
+        coefficients = self.polynomial.coefficients
+        require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients has not two axes")
+        # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
+        believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
+        require(believable, f"PolynomialHead.polynomial has {coefficients.shape[1]} outputs and no terms")
+
+
+@final
+@dataclass(frozen=True)
+class Polynomials(HeadKind):
+    """Polynomials of all degrees up to `max_degree` whose library has at most `max_terms` monomials."""
+
+    head: ClassVar = PolynomialHead
+
+    max_degree: int = 4
+    max_terms: int = 1000
+    settings: HeadSettings = field(default_factory=HeadSettings)
+
+    @classmethod
+    def of(cls, settings: HeadSettings) -> "Polynomials":
+        """Take the largest degree from the settings."""
+        return cls(max_degree=settings.max_degree, settings=settings)
+
+    def degrees(self, X: FloatArray, y: FloatArray) -> list[int]:
+        """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
+        limit = min(self.max_terms, len(X) // 4)
+        extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
+        most = 100 - np.log10(max(np.abs(y).max(), 1.0))
+        return [
+            k for k in range(1, self.max_degree + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most
+        ]
+
+    def suits(self, X: FloatArray, y: FloatArray) -> bool:
+        """Return whether any degree is affordable."""
+        return bool(self.degrees(X, y))
+
+    def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
+        """Return the smallest degree that is not worse than the best."""
+        degrees = self.degrees(trial.X, trial.y) or [1]
+        return trial.simplest_not_worse([partial(self.fit, degree=degree) for degree in degrees])
+
+    def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
+        """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
+        splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
+        counts = weight / weight.mean()
+        found = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=counts)
+        self.settings.on_fit()
+        return PolynomialHead(found.polynomial)
