@@ -18,7 +18,7 @@ READING = """
 import sys, time
 from pathlib import Path
 import numpy, polars
-from fewvars.tables import read_table
+from fewvars.files.tables import read_table
 def read():
     polars.read_csv(sys.argv[1])
 def read_to_numpy():
@@ -37,7 +37,7 @@ print(*map(min, times.values()))
 ALONE = {
     "polars.read_csv": "import sys, numpy, polars; polars.read_csv(sys.argv[1])",
     "read_table, to a matrix": (
-        "import sys; from fewvars.tables import read_table; t = read_table(sys.argv[1]); t.matrix(t.names)"
+        "import sys; from fewvars.files.tables import read_table; t = read_table(sys.argv[1]); t.matrix(t.names)"
     ),
 }
 

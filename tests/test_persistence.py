@@ -642,7 +642,7 @@ class TestAtomicity:
             import numpy as np
             from fewvars import NeuralRegressor
             from fewvars.paper import Configuration
-            from fewvars.persistence import load, save
+            from fewvars.files.persistence import load, save
             path = os.path.join(sys.argv[1], "model")
             X = np.random.default_rng(0).standard_normal((50, 3))
             models = [

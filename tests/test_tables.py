@@ -11,21 +11,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fewvars.files import tables
-from fewvars.files.tables import column_names, naming_hint, read_table, table_bytes
+from fewvars.files.tables import column_names, naming_hint, read_table, source, table_bytes
 
 
 @pytest.fixture(params=["polars", "plain"])
 def reader(request, monkeypatch):
     """Both readers must agree: with polars, and as if it were not installed."""
     if request.param == "plain":
-        monkeypatch.setattr(tables, "_polars", _without_polars)
+        monkeypatch.setattr(source, "polars_or_none", lambda: None)
     return request.param
-
-
-def _without_polars(needed=None):
-    if needed is not None:
-        raise ImportError(needed)
 
 
 def npz(**arrays):
@@ -221,7 +215,7 @@ def test_parquet():
 
 
 def test_parquet_without_polars(monkeypatch):
-    monkeypatch.setattr(tables, "_polars", _without_polars)
+    monkeypatch.setattr(source, "polars_or_none", lambda: None)
     with pytest.raises(ImportError, match=r"fewvars\[parquet\]"):
         read_table(parquet(a=[1]))
     with pytest.raises(ImportError, match=r"fewvars\[parquet\]"):
@@ -233,7 +227,7 @@ def test_without_polars_in_a_fresh_process(tmp_path):
     (tmp_path / "d.csv").write_text("a,b\n1,2\n3,\n")
     code = (
         "import sys; sys.modules['polars'] = None\n"
-        "from fewvars.tables import read_table\n"
+        "from fewvars.files.tables import read_table\n"
         f"print(read_table({os.fspath(tmp_path / 'd.csv')!r}).columns['a'].tolist())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

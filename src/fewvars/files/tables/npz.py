@@ -1,0 +1,59 @@
+"""Tables as NPZ files: 1-d arrays are columns, and a matrix X is as many columns as it is wide."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from fewvars.files.tables.source import Column, Source, file_of
+from fewvars.files.tables.values import from_array
+
+START = b"PK\x03\x04"
+
+
+def columns(source: Source) -> Iterator[tuple[str, Column]]:
+    """Yield the names and values of all columns."""
+    try:
+        with np.load(file_of(source), allow_pickle=False) as archive:
+            names = [name for name in archive.files if not (name == "names" and "X" in archive.files)]
+            for name in names:
+                array = archive[name]
+                if not isinstance(array, np.ndarray):
+                    raise ValueError(f"There is a file {name!r} in it that is no array (a spreadsheet? Export CSV).")
+                if name == "X" and array.ndim == 2:
+                    given = archive["names"] if "names" in archive.files else None
+                    yield from zip(_matrix_names(given, array.shape[1]), map(from_array, array.T), strict=True)
+                elif array.ndim == 1:
+                    yield name, from_array(array)
+                else:
+                    raise ValueError(
+                        f"Array {name!r} has shape {array.shape}: give one 1-d array for each column, or a matrix X."
+                    )
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
+        raise ValueError(f"The NPZ file is damaged: {error}.") from None
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise ValueError(
+            "The NPZ file holds pickled objects, which can run code and are not read: save plain numbers or text."
+        ) from None
+
+
+def _matrix_names(given: Column | None, width: int) -> list[str]:
+    if given is None:
+        return [f"x{j}" for j in range(width)]
+    if given.shape != (width,):
+        raise ValueError(f"names has shape {given.shape}: name each of the {width} columns of X.")
+    return [str(name) for name in given]
+
+
+def content(named: Mapping[str, Column]) -> bytes:
+    """Return columns as the content of a file."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:  # numpy.savez takes no column named `file`
+        for name, column in named.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, column, allow_pickle=False)
+    return file.getvalue()
