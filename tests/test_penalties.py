@@ -384,7 +384,7 @@ def test_distance_is_the_limit_of_the_proximal_step(make, W, tau, seed):
 
 
 def test_the_distance_of_adaptive_singular_values_is_refused():
-    with pytest.raises(ValueError, match="not convex"):
+    with pytest.raises(ValueError, match="the weights differ"):
         SingularValues(np.array([1.0, 2.0])).subdifferential_distance(np.eye(2), np.eye(2), 1.0)
 
 
@@ -416,14 +416,14 @@ def test_groups_from_labels_and_from_lists(groups, expected):
     [
         ([0, 0, 1], "groups has 3 labels: give one for each of the 4 inputs"),
         ([[0, 1], [1, 2, 3]], "groups overlap: input 1"),
-        ([[0, 1], [3]], "groups miss input 2"),
-        ([[0, 1, 2, 3, 4]], "groups names input 4"),
-        ([[0, 1, 2, -1]], "groups names input -1"),
-        ([[0, 1.5], [2, 3]], "groups names input 1.5"),
+        ([[0, 1], [3]], "groups leave out input 2"),
+        ([[0, 1, 2, 3, 4]], "groups contains input 4"),
+        ([[0, 1, 2, -1]], "groups contains input -1"),
+        ([[0, 1.5], [2, 3]], "groups contains input 1.5"),
         ([], "groups has 0 labels"),
-        (5, "groups=5: give a label for each of the 4 inputs, or lists of inputs"),
-        ("abcd", "groups='abcd': give a label"),
-        ([[0, 1], 2, [3]], "groups mixes lists with 2: put an input that is alone in a list of one"),
+        (5, "groups=5: give one label for each of the 4 inputs, or lists of inputs"),
+        ("abcd", "groups='abcd': give one label"),
+        ([[0, 1], 2, [3]], "groups mixes lists with 2: put a single input in a list"),
     ],
     ids=str,
 )

@@ -1,5 +1,7 @@
 """The theorems against brute force: constants in every corner, and inequalities along real runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -443,12 +445,14 @@ ADAPTIVE = Objective(NETWORK, DATA, SingularValues(np.array([1.0, 2.0, 3.0, 4.0]
 FROZEN = Objective(NETWORK, DATA, InputGroups(np.arange(4), np.ones(4), np.arange(4) == 1), 0.1)
 DEEP = Objective(Network(4, (5, 5)), DATA)
 RELU = Objective(Network(4, (5,), activation="relu"), DATA)
+OTHER_LOSS = replace(DATA, loss="Huber")
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: theory.lipschitz_constant(PLAIN, -1.0), "outer_bound=-1.0"),
+        (lambda: theory.lipschitz_constant(Objective(PLAIN.network, OTHER_LOSS), 1.0), "is for squared error"),
         (lambda: theory.lipschitz_constant(PLAIN, 1.0, form="loose"), "form='loose'.*'rigorous', 'printed'"),
         (lambda: theory.lipschitz_constant(DEEP, 1.0), "2 hidden layers: Theorem 3 is for one.*local_lipschitz"),
         (lambda: theory.lipschitz_constant(Objective(Network(4, ()), DATA), 1.0), "0 hidden layers"),
@@ -469,14 +473,14 @@ RELU = Objective(Network(4, (5,), activation="relu"), DATA)
         (lambda: theory.check_loss_decay(PLAIN, THETA, fraction=1.5), "fraction=1.5.*at most 1 / C"),
         (lambda: theory.check_loss_decay(PLAIN, THETA, fraction=0.0), "fraction=0.0"),
         (lambda: theory.check_loss_decay(PLAIN, THETA, constant=0.0), "constant=0.0"),
-        (lambda: theory.check_loss_decay(PLAIN, THETA, constant=1.0, outer_bound=1.0), "give one of them"),
-        (lambda: theory.check_loss_decay(PLAIN, THETA, batch_size=21), "batch_size=21: there are 20 samples"),
+        (lambda: theory.check_loss_decay(PLAIN, THETA, constant=1.0, outer_bound=1.0), "give only one of them"),
+        (lambda: theory.check_loss_decay(PLAIN, THETA, batch_size=21), "batch_size=21: there are only 20 samples"),
         (lambda: theory.check_loss_decay(PLAIN, THETA, batch_size=2, n_runs=0), "n_runs=0"),
         (lambda: theory.check_loss_decay(PLAIN, THETA, n_iterations=0), "n_iterations=0"),
         (lambda: theory.stationarity(ADAPTIVE, THETA), "not convex and has no subdifferential"),
         (
             lambda: theory.check_stationarity(theory.check_loss_decay(PLAIN, THETA, n_iterations=1, fraction=1.0)),
-            "steps of 1 / C: Theorem 2 is for steps strictly below",
+            "steps of 1 / C: Theorem 2 needs steps strictly below",
         ),
     ],
 )  # fmt: skip

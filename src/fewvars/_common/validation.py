@@ -10,7 +10,7 @@ FloatArray = NDArray[np.floating[Any]]
 
 
 def check_whole(name: str, value: Any, *, minimum: int = 1) -> int:
-    """Return `value` as an int, or say what is wrong with it."""
+    """Return `value` as an int, or raise an error that says what is wrong with it."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < minimum:
         raise ValueError(f"{name}={value!r}: give a whole number of at least {minimum}.")
     return int(value)
@@ -36,7 +36,7 @@ def check_choice(name: str, value: Any, choices: Any) -> Any:
 def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None = None) -> FloatArray:
     """Return `value` as a finite, C-contiguous matrix with at least one row.
 
-    It can be written to: numba would compile its kernels anew for read-only arrays.
+    The result is writable, since numba would compile its kernels again for read-only arrays.
     """
     try:
         with np.errstate(over="ignore"):  # reported below

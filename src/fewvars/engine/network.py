@@ -1,4 +1,4 @@
-"""Multilayer perceptrons as a shape and one flat parameter vector, whose layers are views into it."""
+"""A multilayer perceptron: its shape, and one flat parameter vector whose layers are views into it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,7 +65,7 @@ class Network:
         object.__setattr__(self, "codes", np.array(codes, dtype=np.int64))
 
     def __reduce__(self) -> tuple:
-        # The arrays are made anew: mapped from a file they would be read-only, and compiled for anew.
+        # Build the arrays again: memory-mapped copies are read-only, and numba would compile again for them.
         return Network, (self.n_inputs, self.widths, self.n_outputs, self.activation)
 
     @property
@@ -78,15 +78,15 @@ class Network:
         return replace(self, n_inputs=n_inputs)
 
     def layers(self, theta: FloatArray) -> tuple[Layer, ...]:
-        """Return views of the layers of a parameter vector: writing to them writes to it."""
+        """Return the layers of a parameter vector as views: writing to a layer changes the vector."""
         self._check_parameters(theta)
-        found, place = [], 0
+        layers, place = [], 0
         for n_in, n_out in zip(self.sizes[:-1], self.sizes[1:], strict=True):
             weights = theta[place : place + n_in * n_out].reshape(n_out, n_in)
             place += n_in * n_out
-            found.append(Layer(weights, theta[place : place + n_out]))
+            layers.append(Layer(weights, theta[place : place + n_out]))
             place += n_out
-        return tuple(found)
+        return tuple(layers)
 
     def initialise(self, seed: int | np.random.Generator, dtype: DTypeLike = np.float64) -> FloatArray:
         """Draw parameters: weights uniform with variance 2 / (in + out) (Glorot and Bengio, 2010), or 2 / in
@@ -101,12 +101,12 @@ class Network:
         return theta.astype(dtype)
 
     def select_inputs(self, theta: FloatArray, chosen: np.ndarray) -> FloatArray:
-        """Return the parameters of the network on the chosen inputs (indices or mask) alone."""
+        """Return the parameters of the network that has only the chosen inputs (indices or a mask)."""
         W = self.layers(theta)[0].weights
         return np.concatenate([W[:, chosen].ravel(), theta[W.size :]])
 
     def restore_inputs(self, theta: FloatArray, chosen: np.ndarray, n_inputs: int) -> FloatArray:
-        """Undo `select_inputs`: the weights of the inputs not chosen are zero."""
+        """Undo `select_inputs`; the other inputs get weights of zero."""
         W = self.layers(theta)[0].weights
         full = np.zeros((W.shape[0], n_inputs), theta.dtype)
         full[:, chosen] = W
@@ -169,7 +169,7 @@ class Network:
         return out
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
-        """Complain if the samples do not fit the network, or have another precision than the parameters."""
+        """Raise an error if the samples do not fit the network or differ from the parameters in precision."""
         self._check_parameters(theta)
         check_matrix("X", samples.X, dtype=theta.dtype, columns=self.n_inputs)
         if samples.Y.shape[1] != self.n_outputs:
@@ -183,4 +183,4 @@ class Network:
                 f"theta has shape {theta.shape} and dtype {theta.dtype}: this network needs "
                 f"({self.n_parameters},), float32 or float64."
             )
-        return np.require(theta, requirements=["C", "W", "A", "E"])  # read-only arrays would be compiled for anew
+        return np.require(theta, requirements=["C", "W", "A", "E"])  # numba would compile again for read-only arrays

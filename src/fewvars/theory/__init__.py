@@ -1,4 +1,4 @@
-"""The paper's three theorems, executable: constants, and both sides of each inequality along a run."""
+"""The paper's three theorems as code: their constants, and both sides of each inequality along a run."""
 
 from fewvars.theory.constants import SLOPES, lipschitz_constant, local_lipschitz
 from fewvars.theory.decay import LossDecay, check_loss_decay

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
+from fewvars.engine.losses import SQUARED
 from fewvars.engine.solvers import Objective
 
 # Largest |s|, |s'| and |s''| of each activation that has all three: tanh'' = -2 t (1 - t^2) is extreme at
@@ -18,16 +19,16 @@ def lipschitz_constant(objective: Objective, outer_bound: float, *, form: str = 
     """Return a constant C with |gradient(theta) - gradient(phi)| <= C |theta - phi| on a box.
 
     The gradient is that of the smooth part, L + ridge with L = sum_i w_i |F(x_i) - y_i|^2 / sum_i w_i, for a
-    network with one hidden layer. The box is that of all theta whose outer layer, weights *and* biases, has
-    no entry larger than `outer_bound` in size; the first layer is free.
+    network with one hidden layer. The box holds every theta whose outer layer, weights *and* biases, has no entry
+    larger than `outer_bound` in absolute value; the first layer is unrestricted.
 
     Parameters
     ----------
     outer_bound : float
         The paper's C_1.
     form : {"rigorous", "printed"}
-        "printed" is Theorem 3 to the letter: it leaves out y and the factor 2 between |r|^2 and |r|^2 / 2, and
-        knows no ridge, so that gradients can exceed it. "rigorous" bounds the Hessian in operator norm.
+        "printed" is Theorem 3 as it stands in the paper. It omits y, the ridge, and the factor 2 between |r|^2 and
+        |r|^2 / 2, so the gradient can change faster. "rigorous" bounds the operator norm of the Hessian.
 
     Notes
     -----
@@ -45,6 +46,8 @@ def lipschitz_constant(objective: Objective, outer_bound: float, *, form: str = 
 
     and C is twice its largest eigenvalue, plus twice the larger ridge.
     """
+    if objective.samples.loss != SQUARED:
+        raise ValueError(f"loss={objective.samples.loss!r}: Theorem 3 is for squared error.")
     check_real("outer_bound", outer_bound)
     check_choice("form", form, ("rigorous", "printed"))
     size, slope, bend = _slopes(objective)
@@ -70,17 +73,17 @@ def lipschitz_constant(objective: Objective, outer_bound: float, *, form: str = 
 
 
 def _slopes(objective: Objective) -> tuple[float, float, float]:
-    """Return the bounds on the activation and its derivatives, or say why there are none."""
+    """Return the bounds on the activation and its derivatives, or raise an error that says why there are none."""
     network = objective.network
     if len(network.widths) != 1:
         raise ValueError(
             f"the network has {len(network.widths)} hidden layers: Theorem 3 is for one. "
-            "Measure `local_lipschitz` instead, which bounds nothing but holds for any depth where it is taken."
+            "Use `local_lipschitz`, which works for any depth, but measures the constant at one point only."
         )
     (name,) = network.activation
     if name not in SLOPES:
         raise ValueError(
-            f"activation={name!r}: Theorem 3 needs |s|, |s'| and |s''| to be at most 1 everywhere, and "
+            f"activation={name!r}: Theorem 3 needs |s|, |s'| and |s''| to be at most 1 everywhere, but "
             f"{_FAULTS[name]}. Choose one of {', '.join(map(repr, SLOPES))}."
         )
     return SLOPES[name]
@@ -98,16 +101,18 @@ def local_lipschitz(
 ) -> float:
     """Return the norm of the Hessian of L + ridge at theta, for networks of any depth without relu.
 
-    Power iteration on products of the Hessian with a vector, each the central difference of two gradients.
-    The estimates rise to the norm from below; it ends when one gains less than the relative tolerance.
+    Power iteration on products of the Hessian with a vector, each a central difference of two gradients. The
+    estimates approach the norm from below; the iteration ends when they rise by less than the relative tolerance.
     """
     check_whole("max_iterations", max_iterations)
     check_real("tolerance", tolerance)
     if "relu" in objective.network.activation:
-        raise ValueError("activation='relu': its gradient jumps and has no Lipschitz constant. Choose a smooth one.")
+        raise ValueError(
+            "activation='relu': the gradient jumps and has no Lipschitz constant. Choose a smooth activation."
+        )
     theta = np.asarray(theta, np.float64)
     direction = np.random.default_rng(seed).standard_normal(theta.size)
-    # Balances the error of a central difference, its square, against rounding, 1e-16 over it.
+    # Balances the error of a central difference (shift squared) against rounding (1e-16 / shift).
     shift = np.finfo(float).eps ** (1 / 3) * (1.0 + np.abs(theta).max())
     estimate = 0.0
     for _ in range(max_iterations):

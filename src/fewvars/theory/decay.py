@@ -11,9 +11,9 @@ from fewvars.theory.constants import lipschitz_constant
 
 @dataclass(frozen=True, eq=False)
 class LossDecay:
-    """What a run of K iterations shows of Theorem 1. With mini-batches, of several runs.
+    """Both sides of Theorem 1 along a run of K iterations, or along several runs with mini-batches.
 
-    A margin is the right side of an inequality less its left side.
+    A margin is the right side of an inequality minus its left side.
 
     Attributes
     ----------
@@ -24,18 +24,19 @@ class LossDecay:
     squared_distances : (K,) dist(0, subdifferential of F at theta_{k+1})^2, mean over the runs
     variances : (K,) |g_k - gradient|^2, mean over the runs; zero without mini-batches
     printed_margins : (K,)
-        Of F_{k+1} + (1/tau - C) |step|^2 <= F_k + mu / (2C), in the mean over the runs.
+        Margins of F_{k+1} + (1/tau - C) |step|^2 <= F_k + mu / (2C), averaged over the runs.
     sharp_margins : (K,)
-        Of F_{k+1} + D + (1/tau - C/2) |step|^2 <= F_k + <gradient - g_k, step>, which needs no mean: the smallest
-        over the runs. It is the descent lemma, C/2 |step|^2 less the bend of L along the step.
-    rounding : (K,) by how much rounding may move the margins: 256 units in the last place of F + |theta| |step| / tau
-    outer_entries : (K + 1,) largest size of an entry of the outer layer
+        Margins of F_{k+1} + D + (1/tau - C/2) |step|^2 <= F_k + <gradient - g_k, step>. This inequality holds in
+        every single run, so the smallest margin of all runs is given. It is the descent lemma: the margin is
+        C/2 |step|^2 minus the second-order change of L along the step.
+    rounding : (K,) error of the margins from rounding: 256 units in the last place of F + |theta| |step| / tau
+    outer_entries : (K + 1,) largest absolute value in the outer layer
     step : float
         tau.
     constant : float
         C.
     outer_bound : float
-        C holds while no entry of the outer layer exceeds it; infinite if C was given.
+        C is valid while no entry of the outer layer exceeds this bound; infinite if C was given.
     """
 
     theta: FloatArray
@@ -54,12 +55,12 @@ class LossDecay:
 
     @property
     def variance(self) -> float:
-        """The largest of the variances met, an estimate of mu."""
+        """The largest variance along the run, an estimate of mu."""
         return float(self.variances.max(initial=0.0))
 
     @property
     def inside(self) -> bool:
-        """Whether the runs stayed in the box on which the constant holds."""
+        """Whether the runs stayed in the box on which the constant is valid."""
         return bool((self.outer_entries <= self.outer_bound).all())
 
     @property
@@ -90,36 +91,38 @@ def check_loss_decay(
     Parameters
     ----------
     objective : Objective
-        With a convex penalty or none.
+        Its penalty must be convex; no penalty is allowed, too.
     fraction : float
-        At most 1, as the theorem demands.
+        At most 1, as the theorem requires.
     outer_bound : float, optional
-        Of the box for `lipschitz_constant`: by default twice the largest entry of the outer layer of `theta`.
+        Bound of the box for `lipschitz_constant`: by default twice the largest entry of the outer layer of `theta`.
     constant : float, optional
-        C itself, for networks of any depth; nothing then vouches for it but the caller.
+        C itself, for networks of any depth. The caller is then responsible for its validity.
     batch_size : int, optional
-        Of mini-batches drawn without replacement, anew at every iteration. By default all samples.
+        Size of mini-batches, drawn without replacement at every iteration. By default all samples are used.
     n_runs : int
-        Runs to average over, with mini-batches.
+        Number of runs to average over, with mini-batches.
     seed : int
-        Of the mini-batches.
+        Seed of the mini-batches.
     """
     theta = np.asarray(theta, np.float64).copy()
     check_whole("n_iterations", n_iterations)
     if not 0 < check_real("fraction", fraction, strict=True) <= 1:
-        raise ValueError(f"fraction={fraction!r}: Theorem 1 is for steps of at most 1 / C. Give at most 1.")
+        raise ValueError(f"fraction={fraction!r}: Theorem 1 holds for steps of at most 1 / C. Give at most 1.")
     _check_covered(objective, theta)
     if constant is None:
         if outer_bound is None:
             outer_bound = 2.0 * _largest_outer(objective, theta)
         constant = lipschitz_constant(objective, check_real("outer_bound", outer_bound, strict=True))
     elif outer_bound is not None:
-        raise ValueError(f"outer_bound={outer_bound!r} and constant={constant!r}: give one of them.")
+        raise ValueError(f"outer_bound={outer_bound!r} and constant={constant!r}: give only one of them.")
     C = check_real("constant", constant, strict=True)
     rngs: list[np.random.Generator | None] = [None]
     if batch_size is not None:
         if check_whole("batch_size", batch_size) > len(objective.samples):
-            raise ValueError(f"batch_size={batch_size!r}: there are {len(objective.samples)} samples. Give no more.")
+            raise ValueError(
+                f"batch_size={batch_size!r}: there are only {len(objective.samples)} samples. Give at most that many."
+            )
         rngs = [np.random.default_rng([seed, run]) for run in range(check_whole("n_runs", n_runs))]
     tau = fraction / C
     runs = [_run(objective, theta, tau, C, n_iterations, batch_size or 0, rng) for rng in rngs]
@@ -152,7 +155,7 @@ def _run(
     batch_size: int,
     rng: np.random.Generator | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the last theta and one row for each theta: see `check_loss_decay` for the columns."""
+    """Return the last theta, and one row for each theta with the columns that `check_loss_decay` unpacks."""
     smooth, gradient = objective.smooth(theta)
     rough = objective.rough(theta)
     rows = np.zeros((n_iterations + 1, 8))
@@ -162,7 +165,7 @@ def _run(
         used = gradient if rng is None else _batch_gradient(objective, theta, batch_size, rng)
         new = objective.step(theta, used, tau)
         step, error = new - theta, gradient - used
-        # The prox leaves -p = g + step / tau, p being a subgradient at the new point; it is 0 outside of one layer.
+        # The prox gives -p = g + step / tau with a subgradient p at the new point, which is 0 outside of one layer.
         product = np.vdot(objective.penalised(used + step / tau), objective.penalised(step))
         before, (smooth, gradient), rough = rough, objective.smooth(new), objective.rough(new)
         bregman = before - rough - product
@@ -198,11 +201,11 @@ def _check_covered(objective: Objective, theta: FloatArray) -> None:
     if penalty is not None and not penalty.convex:
         raise ValueError(
             f"penalty={penalty!r} is not convex: with larger weights on smaller singular values the Bregman distance "
-            "can be negative, and Theorem 1's proof drops it. Give equal weights (`SingularValues.of`), or descend "
-            "by `solvers.monotone`, which needs no convexity."
+            "can be negative, but the proof of Theorem 1 drops it. Give equal weights (`SingularValues.of`), or use "
+            "`solvers.monotone`, which does not need convexity."
         )
     if penalty is not None:
         W = objective.penalised(theta)
-        # At strength zero only frozen groups die: outside of them the penalty is infinite.
+        # At strength zero the prox only removes frozen groups, where the penalty is infinite unless they are zero.
         if (penalty.support(penalty.prox(W, 0.0)) != penalty.support(W)).any():
             raise ValueError("theta is not zero where the penalty is frozen: set these inputs to zero first.")

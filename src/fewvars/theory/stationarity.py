@@ -12,13 +12,13 @@ from fewvars.theory.decay import LossDecay
 def stationarity(objective: Objective, theta: FloatArray) -> float:
     """Return dist(0, gradient of (L + ridge) + strength * subdifferential of the penalty), in double precision.
 
-    It is the steepest slope by which F falls from theta. Exact for input groups, second-layer columns and equally
-    weighted singular values; adaptive singular values are not convex and are refused.
+    It is the steepest slope of F downwards from theta. It is exact for input groups, second-layer columns and equally
+    weighted singular values; adaptive singular values are rejected because they are not convex.
     """
     theta = np.asarray(theta, np.float64)
     if objective.penalty is not None and not objective.penalty.convex:
         raise ValueError(
-            f"penalty={objective.penalty!r} is not convex and has no subdifferential: give equal weights, or look at "
+            f"penalty={objective.penalty!r} is not convex and has no subdifferential: give equal weights, or use "
             "the length of a proximal step, as `solvers.MonotoneFit.distance` does."
         )
     return objective.distance(theta, objective.smooth(theta)[1], 1.0)
@@ -35,8 +35,8 @@ class StationarityBound:
     printed_bounds : (K,)
         (3 + 3B / (2C)) mu + 3B / k (F_0 - F_k), B = (1/tau^2 + C^2) / (1/tau - C).
     sharp_bounds : (K,) or None
-        (1/tau + C)^2 / (1/tau - C/2) / k (F_0 - F_k), from the sharper form of Theorem 1; without mini-batches only.
-    rounding : (K,) by how much rounding may move the difference of two values of F, and so the bounds
+        (1/tau + C)^2 / (1/tau - C/2) / k (F_0 - F_k), from the sharper form of Theorem 1; None with mini-batches.
+    rounding : (K,) error of the bounds from rounding in the difference of two values of F
     """
 
     means: FloatArray
@@ -58,7 +58,7 @@ def check_stationarity(decay: LossDecay) -> StationarityBound:
     C, inverse = decay.constant, 1.0 / decay.step
     if not inverse > C:
         raise ValueError(
-            f"the run took steps of {decay.step * C:g} / C: Theorem 2 is for steps strictly below 1 / C. "
+            f"the run took steps of {decay.step * C:g} / C: Theorem 2 needs steps strictly below 1 / C. "
             "Run `check_loss_decay` with a fraction below 1."
         )
     counts = np.arange(1, len(decay.squared_distances) + 1)

@@ -1,4 +1,4 @@
-"""Compiled kernels: layers, activations, passes and training loops on flat parameter vectors. No classes."""
+"""Compiled kernels: layers, activations, passes and training loops on flat parameter vectors."""
 
 from fewvars.engine.kernels._jit import FASTMATH
 from fewvars.engine.kernels.activations import CODES

@@ -28,7 +28,7 @@ def _forget_stale_machine_code(folder: Path) -> None:
         for stale in cache.glob("*.nb[ic]"):
             stale.unlink(missing_ok=True)
         stamp.write_text(digest)
-    except OSError:  # a read-only installation never changes under our feet
+    except OSError:  # a read-only installation does not change
         return
 
 

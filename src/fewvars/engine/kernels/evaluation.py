@@ -1,4 +1,4 @@
-"""What is asked of a network over many samples: predictions, loss, gradient and Jacobians."""
+"""Predictions, loss, gradient and Jacobians of a network over many samples."""
 
 import numpy as np
 

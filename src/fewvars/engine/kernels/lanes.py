@@ -1,7 +1,7 @@
 """Vector registers by hand: a few numbers loaded, multiplied, added and stored at once.
 
-LLVM vectorises simple loops well, but keeps no sums in registers across the inputs of a layer, and checks before
-every inner loop that its rows do not overlap. A lane holds 32 bytes: 8 single or 4 double precision numbers.
+LLVM vectorises simple loops well, but it does not keep sums in registers across the inputs of a layer, and it checks
+before every inner loop that the rows do not overlap. A lane holds 32 bytes: 8 single or 4 double precision numbers.
 Each function below is plain Python on short arrays, and a few machine instructions once compiled.
 """
 

@@ -69,13 +69,13 @@ def backward(theta, sizes, codes, slopes, deltas, lowest):
         n_in, n_out = sizes[k], sizes[k + 1]
         place -= n_out + n_in * n_out
         W = theta[place : place + n_in * n_out].reshape(n_out, n_in)
-        # Turned by hand: a transposed view would have `multiply` compiled a second time.
-        turned = room[: n_in * n_out].reshape(n_in, n_out)
+        # Transposed by hand: numba would compile `multiply` a second time for a transposed view.
+        transposed = room[: n_in * n_out].reshape(n_in, n_out)
         for o in range(n_out):
             for i in range(n_in):
-                turned[i, o] = W[o, i]
+                transposed[i, o] = W[o, i]
         D = deltas[row - n_in : row]
-        multiply(turned, deltas[row : row + n_out], zeros, D)
+        multiply(transposed, deltas[row : row + n_out], zeros, D)
         row -= n_in
         if k > 0 and codes[k - 1] != IDENTITY:
             scale(D, slopes[row : row + n_in])

@@ -1,8 +1,8 @@
 """The training loop: Adam, or proximal gradient with momentum, without Python between the steps.
 
-It runs one step for each learning rate it is given and then returns, so that its caller can report
-progress, be interrupted or save. All its state is in arrays that the caller keeps: `clock` = (batches
-done in this epoch, updates in all), `random` = (state of the generator), `order` = (this epoch's order).
+The loop runs one step for each learning rate and then returns, so that its caller can be interrupted between two
+calls. The caller keeps the state in arrays: `clock` = (batches done in this epoch, updates in total), `random` =
+(state of the generator), `order` = (order of the samples in this epoch).
 """
 
 import math
@@ -46,8 +46,8 @@ def next_batch(n_batches, order, clock, random):
 @part_of_kernel
 def all_finite(theta):
     """Return whether all parameters are finite."""
-    # Zero times a number is zero unless that is infinite or NaN. A difference x - x would not do: LLVM,
-    # which may reorder sums, cancels it.
+    # Zero times x is zero unless x is infinite or NaN. A difference x - x would not do: LLVM, which is allowed to
+    # reorder sums, cancels it.
     zero = theta.dtype.type(0)
     total = zero
     for i in range(theta.size):
@@ -92,9 +92,9 @@ def train(
     theta, sizes, codes, X, Y, weights, loss_code, ridge, rates, n_batches, order, clock, random, losses,
     optimiser, first, second, momentum, layer, labels, thresholds,
 ):  # fmt: skip
-    """Run one step for each of the learning rates; return how many were done.
+    """Run one step for each learning rate; return the number of steps done.
 
-    Fewer are done only if a loss or a parameter stopped being finite; `theta` is then the last finite one.
+    It stops early only if a loss or a parameter stops being finite, and leaves the last finite `theta`.
     After each step comes the prox of tau J on the weights of the given layer, J = sum_g thresholds[g] norm_g
     over groups of columns (no thresholds: no prox).
     With momentum, tau = rate / (1 - momentum), the step that a constant gradient makes in the long run.
@@ -118,7 +118,7 @@ def train(
             adam_update(theta, grad, first, second, rates[step], clock[1])
         else:
             momentum_update(theta, grad, first, rates[step], momentum)
-        # Before the prox, which has no meaning on numbers that are not finite.
+        # Checked before the prox, which is meaningless for numbers that are not finite.
         if not all_finite(theta):
             copy(previous, theta)
             return step

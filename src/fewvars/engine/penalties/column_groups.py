@@ -15,14 +15,14 @@ def group_labels(groups: Any, n_inputs: int, name: str = "groups") -> np.ndarray
     Parameters
     ----------
     groups : None, (n_inputs,) labels, or a list of lists of input indices
-        None puts every input in a group of its own.
+        None puts every input in its own group.
     name : str
-        What the user calls it, for errors.
+        Name of the argument in error messages.
     """
     if groups is None:
         return np.arange(n_inputs)
     if isinstance(groups, str) or not np.iterable(groups):
-        raise ValueError(f"{name}={groups!r}: give a label for each of the {n_inputs} inputs, or lists of inputs.")
+        raise ValueError(f"{name}={groups!r}: give one label for each of the {n_inputs} inputs, or lists of inputs.")
     if all(np.ndim(g) == 0 and not isinstance(g, (set, frozenset)) for g in groups):
         labels = np.asarray(groups)
         if labels.shape != (n_inputs,):
@@ -31,16 +31,16 @@ def group_labels(groups: Any, n_inputs: int, name: str = "groups") -> np.ndarray
     labels = np.full(n_inputs, -1)
     for g, members in enumerate(groups):
         if not np.iterable(members):
-            raise ValueError(f"{name} mixes lists with {members!r}: put an input that is alone in a list of one.")
+            raise ValueError(f"{name} mixes lists with {members!r}: put a single input in a list, too.")
         for j in members:
             if not isinstance(j, (int, np.integer)) or not 0 <= j < n_inputs:
-                raise ValueError(f"{name} names input {j!r}: there are inputs 0 to {n_inputs - 1}.")
+                raise ValueError(f"{name} contains input {j!r}: use input indices from 0 to {n_inputs - 1}.")
             if labels[j] >= 0:
-                raise ValueError(f"{name} overlap: input {j} is in more than one. Put it in one only.")
+                raise ValueError(f"{name} overlap: input {j} is in more than one group. Put it in one only.")
             labels[j] = g
     missing = np.flatnonzero(labels < 0)
     if missing.size:
-        raise ValueError(f"{name} miss input {missing[0]}: put every input in one group (of one, if alone).")
+        raise ValueError(f"{name} leave out input {missing[0]}: put every input in exactly one group.")
     return np.unique(labels, return_inverse=True)[1]
 
 
@@ -61,7 +61,7 @@ class ColumnGroups(Penalty):
 
     @property
     def convex(self) -> bool:
-        """Always, as a sum of norms with weights that do not depend on W."""
+        """Always: it is a sum of norms with weights that do not depend on W."""
         return True
 
     def norms(self, W: FloatArray) -> FloatArray:
@@ -110,7 +110,7 @@ class ColumnGroups(Penalty):
         return (self.norms(W) > 0)[self.labels]
 
     def restrict(self, columns: np.ndarray) -> Self:
-        """Return the penalty on some of the columns alone (a mask); their groups keep their weights."""
+        """Return the penalty on a subset of the columns (a mask); the groups keep their weights."""
         kept, labels = np.unique(self.labels[columns], return_inverse=True)
         return replace(self, labels=labels, weights=self.weights[kept], frozen=self.frozen[kept])
 
@@ -133,14 +133,14 @@ class InputGroups(ColumnGroups):
 class SecondLayerColumns(ColumnGroups):
     """Group lasso on the columns of the second layer: the penalty of the paper's Algorithm 2.
 
-    It can be escaped by growing the first layer and shrinking the second, and counts columns rather than
-    rank; `SingularValues` has neither fault.
+    A network can evade it by growing the first layer and shrinking the second, and it counts columns rather than
+    the rank. `SingularValues` has neither drawback.
     """
 
     layer: ClassVar[int] = 1
 
     @classmethod
     def of(cls, width: int) -> "SecondLayerColumns":
-        """Put each of the `width` columns in a group of its own."""
+        """Put each of the `width` columns in its own group."""
         width = check_whole("width", width)
         return cls(np.arange(width), np.ones(width), np.zeros(width, bool))

@@ -1,4 +1,4 @@
-"""Singular values of the first layer: directions die one by one, and what counts as dead."""
+"""A penalty on the singular values of the first layer, which switches off directions, and the numerical rank."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -21,8 +21,8 @@ def significant(singular_values: FloatArray) -> np.ndarray:
 class SingularValues(Penalty):
     """sum_i weights[i] s_i(W), s_1 >= s_2 >= ... being the singular values of the first layer.
 
-    With equal weights this is a multiple of the nuclear norm. Adaptive weights grow along the order; the
-    thresholding below is still the exact prox, but the penalty is then not convex.
+    With equal weights this is a multiple of the nuclear norm. Adaptive weights increase with i: thresholding is
+    still the exact prox, but the penalty is no longer convex.
     """
 
     layer: ClassVar[int] = 0
@@ -68,9 +68,11 @@ class SingularValues(Penalty):
         return SingularValues(adaptive_weights(self._decompose(initial)[1].astype(np.float64), gamma, floor))
 
     def subdifferential_distance(self, W: FloatArray, gradient: FloatArray, strength: float) -> float:
-        """Return the distance for equal weights (Watson, 1992); it is not defined for others."""
+        """Return the distance for equal weights (Watson, 1992); for other weights it is not defined."""
         if not self.convex:
-            raise ValueError("adaptive singular values are not convex: they have no subdifferential to measure.")
+            raise ValueError(
+                "the weights differ: a penalty that is not convex has no subdifferential. Give equal weights."
+            )
         pull = strength * self.weights[0]
         U, s, Vt = self._decompose(W)
         rank = int((s > 1e-12 * max(s[0], 1.0)).sum())

@@ -14,17 +14,17 @@ _SMALLEST_STEP = 1e-18
 
 @dataclass(frozen=True, eq=False)
 class MonotoneFit(Fit):
-    """A monotone run and its certificate: how stationary its end is, and how it got there.
+    """The result of monotone descent, with a certificate of how stationary it is.
 
     Attributes
     ----------
     steps : (n_updates,) step sizes taken
     distance : float
-        Distance of zero from the subdifferential of the objective at `theta`; where the penalty is not
-        convex, |theta - prox(theta - tau gradient)| / tau at the last step size tau instead.
+        Distance of zero from the subdifferential of the objective at `theta`. If the penalty is not convex,
+        |theta - prox(theta - tau gradient)| / tau instead, with tau the last step size.
     constant : float
-        Largest |change of the gradient| / |change of theta| in one update: an estimate, from below, of the
-        Lipschitz constant of the gradient where the run passed. Zero if there were no updates.
+        Largest |change of the gradient| / |change of theta| in one update: a lower bound on the Lipschitz constant
+        of the gradient along the run. Zero if there were no updates.
     """
 
     steps: FloatArray
