@@ -23,7 +23,8 @@ import numpy as np
 
 from fewvars.engine import kernels
 from fewvars.engine.kernels import activations
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Trainer, learning_rates
 
 DEPTH, RATE = 3, 0.001

@@ -14,8 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fewvars import theory
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import MonotoneFit, Objective, adam, monotone
 from fewvars.problems.datasets import lorenz96_dataset
 from fewvars.problems.targets import lorenz_equation

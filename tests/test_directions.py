@@ -11,8 +11,9 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import SingularValues
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, levenberg_marquardt
 from fewvars.estimators.comparison import Comparison, _prepared
 from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank

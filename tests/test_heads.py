@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.engine.network import Samples
+from fewvars.engine.samples import Samples
 from fewvars.heads import HeadSettings, MeanHead, Networks, Polynomials, Trial, choose_head
 from fewvars.search.held_out import HeldOut
 from fewvars.series.splits import BlockedSplit

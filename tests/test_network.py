@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fewvars.engine import kernels as _kernels
-from fewvars.engine.network import ACTIVATIONS, Network, Samples
+from fewvars.engine.network import ACTIVATIONS, Network
+from fewvars.engine.samples import Samples
 from kernels.cases import NETWORKS, parameters
 
 networks = pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS.keys())

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, adam
 from fewvars.search.variables.path import Path, dense_to_empty, starting_strength
 

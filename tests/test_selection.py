@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars.engine.network import Samples
+from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
 from fewvars.search.variables.support import candidate_sizes, choose_support

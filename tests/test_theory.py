@@ -10,8 +10,9 @@ from scipy import optimize
 
 from fewvars import theory
 from fewvars.engine.kernels.activations import CODES, activate
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups, SecondLayerColumns, SingularValues
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, adam, monotone
 from fewvars.problems.datasets import lorenz96_dataset
 from fewvars.problems.targets import lorenz_equation

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 
 from .reference import Perceptron
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups, SecondLayerColumns
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, Trainer
 
 from .cases import NETWORKS, PRECISIONS, TOLERANCE, parameters, reference, samples

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-FloatArray = NDArray[np.floating[Any]]
+FloatArray = NDArray[np.floating[Any]]  # real numbers, in single or double precision
 
 
 def check_whole(name: str, value: Any, *, minimum: int = 1) -> int:

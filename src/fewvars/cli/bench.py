@@ -54,7 +54,8 @@ def training(d: int, units: int) -> Callable[[], Any]:
     """Return a function that makes one pass of Adam over fixed random data."""
     import numpy as np
 
-    from fewvars.engine.network import Network, Samples
+    from fewvars.engine.network import Network
+    from fewvars.engine.samples import Samples
     from fewvars.engine.solvers import Trainer, learning_rates
 
     rng = np.random.default_rng(0)

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewvars._common.validation import check_choice, check_real
+from fewvars._common.validation import FloatArray, check_choice, check_real
 from fewvars.polynomials.dictionary import METHODS, fit_polynomial
 from fewvars.series.splits import BlockedSplit
 
@@ -148,12 +148,12 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         if self.max_memory != np.inf:
             check_real("max_memory", self.max_memory)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> FloatArray:
         """Predicted outputs, (n,) or (n, n_outputs), at the rows of X (n, d)."""
         check_is_fitted(self)
         return self.polynomial_.predict(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def gradient(self, X: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, X: ArrayLike) -> FloatArray:
         """Derivatives by each input, (n, d) or (n, n_outputs, d), at the rows of X (n, d)."""
         check_is_fitted(self)
         return self.polynomial_.gradient(validate_data(self, X, dtype=np.float64, reset=False))

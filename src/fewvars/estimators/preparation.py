@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from fewvars._common.validation import FloatArray, check_choice, check_whole
-from fewvars.engine.network import Samples
+from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.variables.selection import Refit, SupportSearch
 from fewvars.series.scaling import Scaling

@@ -11,7 +11,8 @@ import numpy as np
 from fewvars._common.kinds import array, one_of, real, require
 from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial

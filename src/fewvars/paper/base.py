@@ -73,7 +73,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         self._interpret()
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> FloatArray:
         """Predicted outputs, (n,) or (n, n_outputs), at the rows of X (n, d)."""
         check_is_fitted(self)
         inputs = validate_data(self, X, dtype=np.float64, reset=False)

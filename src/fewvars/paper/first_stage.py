@@ -7,7 +7,8 @@ from typing import final
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, adam
 from fewvars.paper.configuration import Configuration
 

@@ -6,8 +6,9 @@ from typing import final
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups, SecondLayerColumns
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, Trainer, learning_rates
 from fewvars.paper.configuration import Configuration
 from fewvars.paper.first_stage import Stage, clear_idle, cut, selected

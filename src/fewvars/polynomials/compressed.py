@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.polynomials.polynomial import monomial_count, monomial_values
 
 # What is left of a column is rounding when it is smaller than this share of the column.
@@ -38,16 +38,16 @@ class Compressed:
         Sum of the weights, the number of samples.
     """
 
-    factor: NDArray[np.float64]
-    target: NDArray[np.float64]
-    column_means: NDArray[np.float64]
-    column_scales: NDArray[np.float64]
-    output_means: NDArray[np.float64]
-    output_scales: NDArray[np.float64]
-    output_sizes: NDArray[np.float64]
+    factor: FloatArray
+    target: FloatArray
+    column_means: FloatArray
+    column_scales: FloatArray
+    output_means: FloatArray
+    output_scales: FloatArray
+    output_sizes: FloatArray
     n: float
 
-    def in_users_units(self, coefficients: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def in_users_units(self, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coefficients (..., m, k) of the raw columns, and the constants (..., k)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             raw = coefficients * self.output_scales / self.column_scales[:, None]
@@ -61,9 +61,9 @@ def block_rows(width: int) -> int:
 
 
 def compress(
-    X: NDArray[np.float64],
-    Y: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    X: FloatArray,
+    Y: FloatArray,
+    weight: FloatArray,
     exponents: NDArray[np.int64],
     constant: bool,
 ) -> Compressed:
@@ -98,7 +98,7 @@ def compress(
     return _standardised(factor[:, 1:], means, m, n)
 
 
-def triangle(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def triangle(table: FloatArray) -> FloatArray:
     """Upper factor R (p, p) with R^T R = A^T A of a table A (r, p), r >= p, which is overwritten.
 
     LAPACK's routine itself: `scipy.linalg.qr` makes two more copies of the table.
@@ -108,7 +108,7 @@ def triangle(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.triu(reflectors[: table.shape[1]])
 
 
-def _standardised(factor: NDArray[np.float64], means: NDArray[np.float64], m: int, n: float) -> Compressed:
+def _standardised(factor: FloatArray, means: FloatArray, m: int, n: float) -> Compressed:
     with np.errstate(over="ignore"):
         scales = np.sqrt(np.einsum("ij,ij->j", factor, factor) / n)
     _check_finite(scales)
@@ -141,9 +141,9 @@ def check_memory(n: int, d: int, *, degree: int, outputs: int = 1, max_memory: f
 
 
 def _fill(
-    table: NDArray[np.float64],
-    X: NDArray[np.float64],
-    Y: NDArray[np.float64],
+    table: FloatArray,
+    X: FloatArray,
+    Y: FloatArray,
     exponents: NDArray[np.int64],
     constant: bool,
 ) -> None:
@@ -154,6 +154,6 @@ def _fill(
     _check_finite(table)
 
 
-def _check_finite(values: NDArray[np.float64]) -> None:
+def _check_finite(values: FloatArray) -> None:
     if not np.isfinite(values).all():
         raise ValueError("A monomial or an output overflows; scale the data or lower the degree.")

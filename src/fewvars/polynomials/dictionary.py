@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
-from fewvars._common.validation import check_choice, check_real
+from fewvars._common.validation import FloatArray, check_choice, check_real
 from fewvars.polynomials.compressed import ROUNDING, Compressed, check_memory, compress
 from fewvars.polynomials.paths import DictionaryPath, bic, l1_path, threshold_path
 from fewvars.polynomials.polynomial import (
@@ -52,9 +52,9 @@ class DictionaryFit:
     polynomial: Polynomial
     strength: float
     criterion: str
-    strengths: NDArray[np.float64]
+    strengths: FloatArray
     n_terms: NDArray[np.intp]
-    scores: NDArray[np.float64]
+    scores: FloatArray
     converged: bool
 
 
@@ -160,9 +160,9 @@ def fit_polynomial(
 class _Problem:
     """Checked inputs (n, d), outputs (n, k), weights (n,) and exponents (m, d) without the constant."""
 
-    X: NDArray[np.float64]
-    Y: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    X: FloatArray
+    Y: FloatArray
+    weight: FloatArray
     exponents: NDArray[np.int64]
     constant: bool
 
@@ -176,9 +176,7 @@ def _path(data: Compressed, method: str, strength: float | None) -> DictionaryPa
     return l1_path(data, None if strength is None else np.array([float(strength)]))
 
 
-def _held_out_errors(
-    problem: _Problem, data: Compressed, path: DictionaryPath, method: str, splits: Any
-) -> NDArray[np.float64]:
+def _held_out_errors(problem: _Problem, data: Compressed, path: DictionaryPath, method: str, splits: Any) -> FloatArray:
     """Mean squared errors (splits, s) of the standardised outputs on the test rows of each split."""
     pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(splits).split(problem.X, problem.Y)]
     if not pairs:
@@ -203,9 +201,9 @@ def _errors(
     problem: _Problem,
     test: NDArray[np.intp],
     data: Compressed,
-    coefficients: NDArray[np.float64],
-    constants: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    coefficients: FloatArray,
+    constants: FloatArray,
+) -> FloatArray:
     """Weighted mean squared errors (s,) at the rows `test` of s fits in the user's units."""
     squares = np.zeros(len(coefficients))
     weight = problem.weight[test]
@@ -216,7 +214,7 @@ def _errors(
     return squares / (weight.sum() * problem.Y.shape[1])
 
 
-def _fewest_terms(errors: NDArray[np.float64], n_terms: NDArray[np.intp]) -> int:
+def _fewest_terms(errors: FloatArray, n_terms: NDArray[np.intp]) -> int:
     """Index of the smallest model not significantly worse than the best, by paired differences."""
     best = int(errors.mean(axis=0).argmin())
     excess = errors - errors[:, [best]]
@@ -227,7 +225,7 @@ def _fewest_terms(errors: NDArray[np.float64], n_terms: NDArray[np.intp]) -> int
     return int(min(eligible, key=lambda i: (n_terms[i], errors[:, i].mean())))
 
 
-def _polynomial(problem: _Problem, data: Compressed, coefficients: NDArray[np.float64], tolerance: float) -> Polynomial:
+def _polynomial(problem: _Problem, data: Compressed, coefficients: FloatArray, tolerance: float) -> Polynomial:
     """Polynomial of k outputs in the user's units, without its zero terms.
 
     Outputs share their monomials: what is left of a monomial in an output that does without it is rounding.

@@ -10,6 +10,7 @@ from scipy.linalg import qr, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
+from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import DEPENDENT, ROUNDING, Compressed, triangle
 
 # Least squares on all columns means little with fewer samples than this for each.
@@ -38,9 +39,9 @@ class DictionaryPath:
         Whether the solver reached its tolerance at every strength.
     """
 
-    strengths: NDArray[np.float64]
-    coefficients: NDArray[np.float64]
-    residuals: NDArray[np.float64]
+    strengths: FloatArray
+    coefficients: FloatArray
+    residuals: FloatArray
     converged: bool = True
 
     @property
@@ -81,8 +82,8 @@ def threshold_path(data: Compressed) -> DictionaryPath:
 @dataclass(frozen=True, eq=False)
 class _Model:
     columns: NDArray[np.intp]
-    coefficients: NDArray[np.float64]
-    residual: NDArray[np.float64]
+    coefficients: FloatArray
+    residual: FloatArray
     strength: float
 
 
@@ -105,7 +106,7 @@ def _eliminated(data: Compressed, columns: NDArray[np.intp], above: int) -> list
     return models
 
 
-def l1_path(data: Compressed, strengths: NDArray[np.float64] | None = None) -> DictionaryPath:
+def l1_path(data: Compressed, strengths: FloatArray | None = None) -> DictionaryPath:
     """Minimisers of 1/(2 n) |G - F b|^2 + s Σ_j |b_j| at decreasing strengths s.
 
     |b_j| is the Euclidean norm over the outputs (the absolute value for one output). The default grid
@@ -118,8 +119,8 @@ def l1_path(data: Compressed, strengths: NDArray[np.float64] | None = None) -> D
         largest = np.linalg.norm(data.factor.T @ data.target, axis=1).max(initial=0.0) / data.n
         strengths = largest * np.geomspace(1.0, _L1_RANGE, _L1_STEPS)
     solver = _CoordinateDescent(data)
-    fits = [np.zeros((data.factor.shape[1], data.target.shape[1]))]
-    residuals: list[NDArray[np.float64]] = []
+    fits: list[FloatArray] = [np.zeros((data.factor.shape[1], data.target.shape[1]))]
+    residuals: list[FloatArray] = []
     all_converged = True
     for strength in strengths:
         fit, converged = solver.fit(strength, fits[-1]) if strength > 0 else (fits[-1], True)
@@ -132,7 +133,7 @@ def l1_path(data: Compressed, strengths: NDArray[np.float64] | None = None) -> D
     return DictionaryPath(strengths[: len(residuals)], np.array(fits[1:]), np.array(residuals), all_converged)
 
 
-def bic(data: Compressed, coefficients: NDArray[np.float64], residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+def bic(data: Compressed, coefficients: FloatArray, residuals: FloatArray) -> FloatArray:
     """BIC (s,) of fits (s, m, k), Σ_outputs n log(RSS / n) + log(n) (nonzero coefficients).
 
     RSS, in the units of the outputs, comes from the standardised `residuals` (s, k). RSS / n is not
@@ -144,7 +145,7 @@ def bic(data: Compressed, coefficients: NDArray[np.float64], residuals: NDArray[
     return data.n * np.log(np.maximum(mean_squares, floor)).sum(axis=1) + np.log(data.n) * nonzero
 
 
-def _stalled(data: Compressed, fits: list[NDArray[np.float64]], residuals: list[NDArray[np.float64]]) -> bool:
+def _stalled(data: Compressed, fits: list[FloatArray], residuals: list[FloatArray]) -> bool:
     scores = bic(data, np.array(fits), np.array(residuals))
     return len(scores) - 1 - int(scores.argmin()) >= _L1_PATIENCE
 
@@ -164,7 +165,7 @@ class _CoordinateDescent:
             self.options["precompute"] = np.ascontiguousarray(self.factor.T @ self.factor)
             self.options["Xy"] = self.factor.T @ self.target
 
-    def fit(self, strength: float, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
+    def fit(self, strength: float, start: FloatArray) -> tuple[FloatArray, bool]:
         """Minimiser (m, k) from a start (m, k), and whether it is one."""
         if self.total == 0.0:
             return np.zeros_like(start), True
@@ -188,9 +189,7 @@ class _CoordinateDescent:
         return solution.reshape(start.shape[1], -1).T, converged
 
 
-def _solved_by_qr(
-    factor: NDArray[np.float64], target: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _solved_by_qr(factor: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Triangular factor (a, a), its target (a, k), and the residual sums of squares (k,) that no b avoids."""
     a, k = factor.shape[1], target.shape[1]
     both = np.zeros((max(len(factor), a + k), a + k), order="F")

@@ -9,6 +9,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewvars._common.validation import FloatArray
+
 _CHUNK_ELEMENTS = 2**22
 
 
@@ -34,7 +36,7 @@ def monomial_exponents(d: int, degree: int, *, constant: bool = True) -> NDArray
     return exponents
 
 
-def monomial_values(X: NDArray[np.float64], exponents: NDArray[np.int64]) -> NDArray[np.float64]:
+def monomial_values(X: FloatArray, exponents: NDArray[np.int64]) -> FloatArray:
     """Values (n, m), in column order, of the monomials with `exponents` (m, d) at the rows of X (n, d)."""
     values = np.ones((len(exponents), len(X)))
     for j in np.flatnonzero(exponents.any(axis=0)):
@@ -69,7 +71,7 @@ class Polynomial:
     """
 
     exponents: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
+    coefficients: FloatArray
     digits: int = 4
 
     def __post_init__(self) -> None:
@@ -86,7 +88,7 @@ class Polynomial:
         nonzero = np.atleast_2d(self.coefficients.T != 0).sum(axis=0) > 0
         return self.exponents[nonzero].sum(axis=0) > 0
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> FloatArray:
         """Values, (n,) or (n, k), at the rows of X (n, d)."""
         values = self._checked(X)
         out = np.empty((len(values), *self.coefficients.shape[1:]))
@@ -94,7 +96,7 @@ class Polynomial:
             out[rows] = monomial_values(values[rows], self.exponents) @ self.coefficients
         return out
 
-    def gradient(self, X: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, X: ArrayLike) -> FloatArray:
         """Derivatives by each input, (n, d) or (n, k, d), at the rows of X (n, d)."""
         values = self._checked(X)
         out = np.zeros((len(values), *self.coefficients.shape[1:], values.shape[1]))
@@ -147,7 +149,7 @@ class Polynomial:
             return _sum_text(self.coefficients[order], monomials, digits)
         return [_sum_text(column, monomials, digits) for column in self.coefficients[order].T]
 
-    def _checked(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _checked(self, X: ArrayLike) -> FloatArray:
         values = np.asarray(X, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != self.exponents.shape[1]:
             raise ValueError(f"X must have shape (n, {self.exponents.shape[1]}), got {values.shape}.")
@@ -169,7 +171,7 @@ def _monomial_text(exponents: NDArray[np.int64], labels: list[str]) -> str:
     )
 
 
-def _sum_text(coefficients: NDArray[np.float64], monomials: list[str], digits: int) -> str:
+def _sum_text(coefficients: FloatArray, monomials: list[str], digits: int) -> str:
     text = ""
     for coefficient, monomial in zip(coefficients, monomials, strict=True):
         if coefficient == 0:

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.validation import check_real, check_whole
+from fewvars._common.validation import FloatArray, check_real, check_whole
 from fewvars.problems.systems import Lorenz96, simulate
 from fewvars.problems.targets import Target
 
@@ -36,14 +36,14 @@ class Dataset:
         The function itself.
     """
 
-    X_train: NDArray[np.float64]
-    y_train: NDArray[np.float64]
-    t_train: NDArray[np.float64]
-    X_test: NDArray[np.float64]
-    y_test: NDArray[np.float64]
-    t_test: NDArray[np.float64]
-    X_train_clean: NDArray[np.float64]
-    y_train_clean: NDArray[np.float64]
+    X_train: FloatArray
+    y_train: FloatArray
+    t_train: FloatArray
+    X_test: FloatArray
+    y_test: FloatArray
+    t_test: FloatArray
+    X_train_clean: FloatArray
+    y_train_clean: FloatArray
     support: NDArray[np.bool_]
     names: tuple[str, ...]
     M_x: float
@@ -146,7 +146,7 @@ def lorenz96_trajectory(
     x0: tuple[float, ...] | None = None,
     rtol: float = 1e-9,
     atol: float = 1e-9,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FloatArray, FloatArray]:
     """Times t_i = i `dt`, i = 1..n, shape (n,), and states (n, d), both read-only and cached.
 
     The state at time zero, which is not returned, is `x0`.
@@ -160,7 +160,7 @@ def lorenz96_trajectory(
     return t[1:], X[1:]
 
 
-def _window(t: NDArray[np.float64], noise_window: tuple[float, float], dt: float) -> NDArray[np.bool_]:
+def _window(t: FloatArray, noise_window: tuple[float, float], dt: float) -> NDArray[np.bool_]:
     first, last = noise_window
     # Half a step of slack: 800 * 0.01 must count as 8 whatever its last bit.
     window = (t > first - dt / 2) & (t < last + dt / 2)

@@ -10,6 +10,8 @@ from scipy.linalg import subspace_angles
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from fewvars._common.validation import FloatArray
+
 
 def sensitivity(true: ArrayLike, selected: ArrayLike) -> float:
     """Share of the true variables that were selected; nan when there are none.
@@ -73,7 +75,7 @@ def centred_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     return _root_ratio(y_true - y_pred, y_true - centre)
 
 
-def principal_angles(A: ArrayLike, B: ArrayLike, scale: ArrayLike | None = None) -> NDArray[np.float64]:
+def principal_angles(A: ArrayLike, B: ArrayLike, scale: ArrayLike | None = None) -> FloatArray:
     """Principal angles in degrees between the row spaces of two matrices, largest first.
 
     Parameters
@@ -173,7 +175,7 @@ def auprc(true: ArrayLike, scores: ArrayLike, *, diagonal: bool = True) -> float
     return float(average_precision_score(edges, ranks)) if edges.any() else float("nan")
 
 
-def _ranked(true: ArrayLike, scores: ArrayLike, diagonal: bool) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _ranked(true: ArrayLike, scores: ArrayLike, diagonal: bool) -> tuple[NDArray[np.bool_], FloatArray]:
     mask = _mask("true", true)
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != mask.shape:
@@ -211,7 +213,7 @@ def _masks(true: ArrayLike, selected: ArrayLike) -> tuple[NDArray[np.bool_], NDA
     return truth, choice
 
 
-def _values(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _values(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, FloatArray]:
     truth, prediction = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
     if truth.shape != prediction.shape or truth.ndim == 0 or truth.size == 0:
         raise ValueError(f"y_true and y_pred must have one shape and a sample, got {truth.shape}, {prediction.shape}.")
@@ -224,7 +226,7 @@ def _ratio(part: int, whole: int) -> float:
     return float(part / whole) if whole else float("nan")
 
 
-def _root_ratio(error: NDArray[np.float64], size: NDArray[np.float64]) -> float:
+def _root_ratio(error: FloatArray, size: FloatArray) -> float:
     numerator, denominator = np.linalg.norm(error), np.linalg.norm(size)
     if denominator == 0:
         return 0.0 if numerator == 0 else float("inf")

@@ -8,9 +8,10 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fewvars._common.validation import FloatArray
 from fewvars.problems.systems import Lorenz96
 
-_Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+_Function = Callable[[FloatArray], FloatArray]
 
 
 @final
@@ -34,9 +35,9 @@ class Target:
     name: str
     support: NDArray[np.bool_]
     function: _Function
-    directions: NDArray[np.float64] | None = None
+    directions: FloatArray | None = None
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike) -> FloatArray:
         """Value (n,) of the function at the rows of X (n, d)."""
         values = np.asarray(X, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != self.support.size:
@@ -93,27 +94,27 @@ def few_directions(seed: int = 0, d: int = 40) -> Target:
 # Module-level functions rather than closures: targets can be pickled and sent to other processes.
 
 
-def _equation(system: Lorenz96, i: int, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _equation(system: Lorenz96, i: int, X: FloatArray) -> FloatArray:
     d = system.d
     return (X[:, (i + 1) % d] - X[:, i - 2]) * X[:, i - 1] - X[:, i] + system.forcing
 
 
-def _setting_1(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _setting_1(X: FloatArray) -> FloatArray:
     x16, x17, x18, x19 = np.abs(X[:, 15:19].T) ** (4 / 3)
     return (x19 - x16) * x17 - x18 + 8.0
 
 
-def _setting_2(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _setting_2(X: FloatArray) -> FloatArray:
     x16, x17, x18, x19 = np.exp(X[:, 15:19].T / 50)
     return (x19 - x16) * x17 - x18 + 8.0
 
 
-def _setting_3(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _setting_3(X: FloatArray) -> FloatArray:
     x16, x17, x18, x19 = X[:, 15:19].T
     return (np.exp(x19 / 10) - np.abs(x16) ** (2 / 3)) * x17 - np.abs(x18) ** (4 / 5) + 8.0
 
 
-def _of_directions(matrix: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_directions(matrix: FloatArray, X: FloatArray) -> FloatArray:
     z = X @ matrix.T
     return (z[:, 3] - z[:, 0]) * z[:, 1] - z[:, 2] + 8.0
 

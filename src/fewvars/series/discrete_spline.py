@@ -17,7 +17,8 @@ from scipy.fft import dct, idct
 from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dgbtrf, dgbtrs
 
-FloatArray = NDArray[np.float64]
+from fewvars._common.validation import FloatArray
+
 Columns = NDArray[np.intp] | slice
 
 UNIFORM_TOLERANCE = 1e-3  # of a step: float32 time stamps still count as uniform

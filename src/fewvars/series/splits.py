@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 
 __all__ = ["BlockedSplit", "pieces", "sample_times", "trajectory_rows"]
 
@@ -168,7 +168,7 @@ def trajectory_rows(trajectory: ArrayLike | None, n: int, *, name: str = "trajec
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
-def sample_times(t: Any, rows: Sequence[IntArray]) -> NDArray[np.float64]:
+def sample_times(t: Any, rows: Sequence[IntArray]) -> FloatArray:
     """Return the time of every row; datetimes become seconds since the first of them.
 
     Parameters
@@ -209,7 +209,7 @@ def sample_times(t: Any, rows: Sequence[IntArray]) -> NDArray[np.float64]:
     return times
 
 
-def _as_numbers(t: NDArray[Any]) -> NDArray[np.float64]:
+def _as_numbers(t: NDArray[Any]) -> FloatArray:
     """Numbers as float64, durations in seconds, datetimes in seconds since the first of them."""
     try:
         if t.dtype.kind == "O" and hasattr(t.flat[0], "total_seconds"):

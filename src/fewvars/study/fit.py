@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.threads import single_blas_thread
+from fewvars._common.validation import FloatArray
 from fewvars.problems.datasets import Dataset
 from fewvars.problems.metrics import (
     centred_error,
@@ -102,7 +103,7 @@ def _fit(task: Task) -> tuple[dict[str, Any], Arrays | None]:
     return found, _curve(data, model, predicted) if task.replicate == 0 else None
 
 
-def _check_finite(found: dict[str, Any], predicted: NDArray[np.float64]) -> None:
+def _check_finite(found: dict[str, Any], predicted: FloatArray) -> None:
     """Refuse figures that no row can hold: predictions may be finite and their squares not."""
     for name, value in found.items():
         if isinstance(value, float) and not math.isfinite(value):
@@ -137,7 +138,7 @@ def _directions(data: Dataset, model: Any) -> dict[str, Any]:
     return values
 
 
-def _curve(data: Dataset, model: Any, predicted: NDArray[np.float64]) -> Arrays:
+def _curve(data: Dataset, model: Any, predicted: FloatArray) -> Arrays:
     """Return the thinned test prediction, and the hidden layers where the model is one network."""
     step = max(1, math.ceil(len(predicted) / CURVE_POINTS))
     curve: Arrays = {"t": data.t_test[::step], "truth": data.y_test[::step], "predicted": predicted[::step]}

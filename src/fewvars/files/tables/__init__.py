@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fewvars._common.validation import FloatArray
 from fewvars.files.tables import delimited, npz, parquet
 from fewvars.files.tables.names import check_names, naming_hint
 from fewvars.files.tables.source import Column, first_bytes, source_of
@@ -40,7 +40,7 @@ class Table:
         """The names of the columns, in order."""
         return list(self.columns)
 
-    def matrix(self, names: Iterable[str]) -> NDArray[np.float64]:
+    def matrix(self, names: Iterable[str]) -> FloatArray:
         """Return numeric columns as an array of shape (n_rows, columns), contiguous by rows."""
         chosen = [self.columns[name] for name in names]
         return np.stack(chosen, axis=1) if chosen else np.zeros((self.n_rows, 0))

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import ODEintWarning, odeint, solve_ivp
 
+from fewvars._common.validation import FloatArray
+
 # odeint allows 500 internal steps between two output times, too few for sparse outputs at tight tolerances.
 _MAX_STEPS_PER_OUTPUT = 50_000
 
@@ -21,7 +23,7 @@ class System(ABC):
     d: int
 
     @abstractmethod
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d), of states of shape (..., d)."""
 
     @property
@@ -30,7 +32,7 @@ class System(ABC):
         """Dependency graph (d, d): graph[i, j] is True iff dx_i/dt depends on x_j."""
 
     @abstractmethod
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """Usual state at the first time, shape (d,)."""
 
     @property
@@ -47,7 +49,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     method: str = "LSODA",
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Integrate a system.
 
     Parameters
@@ -87,14 +89,12 @@ def simulate(
     return states
 
 
-def _integrate_lsoda(
-    system: System, times: NDArray[np.float64], start: NDArray[np.float64], rtol: float, atol: float
-) -> NDArray[np.float64]:
+def _integrate_lsoda(system: System, times: FloatArray, start: FloatArray, rtol: float, atol: float) -> FloatArray:
     # On failure odeint leaves the remaining rows and its own record of times uninitialised,
     # so the time reached is kept here.
     reached = times[0]
 
-    def derivative(x: NDArray[np.float64], time: float) -> NDArray[np.float64]:
+    def derivative(x: FloatArray, time: float) -> FloatArray:
         nonlocal reached
         reached = time
         return system.field(x)
@@ -110,12 +110,12 @@ def _integrate_lsoda(
 
 def _integrate_ivp(
     system: System,
-    times: NDArray[np.float64],
-    start: NDArray[np.float64],
+    times: FloatArray,
+    start: FloatArray,
     rtol: float,
     atol: float,
     method: str,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         solution = solve_ivp(
             lambda _, x: system.field(x),
@@ -139,14 +139,14 @@ def _failure(system: System, reached: float, end: float, reason: str) -> str:
     )
 
 
-def _checked_times(t: ArrayLike) -> NDArray[np.float64]:
+def _checked_times(t: ArrayLike) -> FloatArray:
     times = np.asarray(t, dtype=np.float64)
     if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise ValueError("t must be a vector of at least two strictly increasing, finite times.")
     return times
 
 
-def _checked_state(system: System, x0: ArrayLike | None) -> NDArray[np.float64]:
+def _checked_state(system: System, x0: ArrayLike | None) -> FloatArray:
     start = system.default_initial_state() if x0 is None else np.array(x0, dtype=np.float64)
     if start.shape != (system.d,):
         raise ValueError(f"x0 must have shape ({system.d},), got {start.shape}.")
@@ -155,14 +155,14 @@ def _checked_state(system: System, x0: ArrayLike | None) -> NDArray[np.float64]:
     return start
 
 
-def read_only(values: ArrayLike) -> NDArray[np.float64]:
+def read_only(values: ArrayLike) -> FloatArray:
     """Copy of `values` as float64 that cannot be written to, as a frozen system needs."""
     copy = np.array(values, dtype=np.float64)
     copy.flags.writeable = False
     return copy
 
 
-def checked_square(name: str, matrix: NDArray[np.float64]) -> int:
+def checked_square(name: str, matrix: FloatArray) -> int:
     """Size d of a finite (d, d) matrix; raise when it is not one."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {matrix.shape}.")
@@ -171,7 +171,7 @@ def checked_square(name: str, matrix: NDArray[np.float64]) -> int:
     return matrix.shape[0]
 
 
-def checked_vector(name: str, vector: NDArray[np.float64], d: int) -> None:
+def checked_vector(name: str, vector: FloatArray, d: int) -> None:
     """Raise unless `vector` is finite of shape (d,)."""
     if vector.shape != (d,) or not np.isfinite(vector).all():
         raise ValueError(f"{name} must be a finite vector of length {d}, got shape {vector.shape}.")

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
 
 
@@ -32,8 +32,8 @@ class Kuramoto(System):
     Y. Kuramoto, Self-entrainment of a population of coupled non-linear oscillators, 1975.
     """
 
-    coupling: NDArray[np.float64]
-    frequencies: NDArray[np.float64]
+    coupling: FloatArray
+    frequencies: FloatArray
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Kuramoto(System):
             coupling[i, rng.choice(others, neighbours, replace=False)] = strength / max(neighbours, 1)
         return cls(coupling, frequencies)
 
-    def field(self, x: ArrayLike) -> NDArray[np.float64]:
+    def field(self, x: ArrayLike) -> FloatArray:
         """Time derivative, shape (..., d)."""
         # sin(b - a) = sin b cos a - cos b sin a: 2d sines instead of d^2.
         sine, cosine = np.sin(x), np.cos(x)
@@ -89,6 +89,6 @@ class Kuramoto(System):
         """theta1, theta2, ..."""
         return tuple(f"theta{i + 1}" for i in range(self.d))
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """Phases spread over the circle by the golden angle, which no symmetry of the graph shares."""
         return np.mod(np.arange(self.d) * np.pi * (3 - np.sqrt(5)), 2 * np.pi)

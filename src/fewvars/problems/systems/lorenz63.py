@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from fewvars._common.validation import FloatArray
 from fewvars.problems.systems._base import System
 
 
@@ -34,7 +35,7 @@ class Lorenz63(System):
         if not (self.sigma and self.beta):
             raise ValueError("sigma and beta must be nonzero: the graph assumes it.")
 
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., 3)."""
         u, v, w = x[..., 0], x[..., 1], x[..., 2]
         return np.stack((self.sigma * (v - u), u * (self.rho - w) - v, u * v - self.beta * w), axis=-1)
@@ -49,6 +50,6 @@ class Lorenz63(System):
         """The usual letters."""
         return ("x", "y", "z")
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """A state near the attractor's left wing."""
         return np.array([-8.0, 7.0, 27.0])

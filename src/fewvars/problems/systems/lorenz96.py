@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.problems.systems._base import System
 
 
@@ -35,7 +35,7 @@ class Lorenz96(System):
     def __post_init__(self) -> None:
         check_whole("d", self.d, minimum=4)
 
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         # One padded copy: np.roll, three times, takes three times as long on a single state.
         ring = np.concatenate((x[..., -2:], x, x[..., :1]), axis=-1)
@@ -47,7 +47,7 @@ class Lorenz96(System):
         eye = np.eye(self.d, dtype=bool)
         return eye | np.roll(eye, -1, axis=1) | np.roll(eye, -2, axis=1) | np.roll(eye, 1, axis=1)
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """All ones but the (d // 2)-th, 1.008: the paper's start at d = 40 (Sec. 4.1)."""
         state = np.ones(self.d)
         state[self.d // 2 - 1] = 1.008

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.validation import check_real, check_whole
+from fewvars._common.validation import FloatArray, check_real, check_whole
 from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
 
 
@@ -24,8 +24,8 @@ class LotkaVolterra(System):
         r.
     """
 
-    interactions: NDArray[np.float64]
-    growth: NDArray[np.float64]
+    interactions: FloatArray
+    growth: FloatArray
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class LotkaVolterra(System):
             interactions[eaten, i] = -rate
         return cls(interactions, -interactions.sum(axis=1))
 
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         return x * (self.growth + x @ self.interactions.T)
 
@@ -78,6 +78,6 @@ class LotkaVolterra(System):
         acts = self.interactions != 0
         return acts | np.diag(acts.any(axis=1) | (self.growth != 0))
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """Populations alternating between 0.6 and 1.4, away from the equilibrium of random webs."""
         return np.where(np.arange(self.d) % 2 == 0, 0.6, 1.4)

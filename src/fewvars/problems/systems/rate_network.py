@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
 
 
@@ -28,8 +28,8 @@ class RateNetwork(System):
     H. Sompolinsky, A. Crisanti, H. J. Sommers, Chaos in random neural networks, PRL 61, 1988.
     """
 
-    weights: NDArray[np.float64]
-    drive: NDArray[np.float64]
+    weights: FloatArray
+    drive: FloatArray
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class RateNetwork(System):
             weights[i, chosen] = gain / np.sqrt(max(inputs, 1)) * rng.standard_normal(inputs)
         return cls(weights, np.zeros(d))
 
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         return self.drive - x + np.tanh(x) @ self.weights.T
 
@@ -75,6 +75,6 @@ class RateNetwork(System):
         """Dependency graph (d, d): the weights, and the leak of each unit on itself."""
         return (self.weights != 0) | np.eye(self.d, dtype=bool)
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """Rates spread over [-1, 1]."""
         return np.cos(np.arange(self.d) * np.pi * (3 - np.sqrt(5)))

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.problems.systems._base import System
 
 
@@ -49,7 +49,7 @@ class RoesslerRing(System):
             raise ValueError("a must be nonzero: the graph assumes it.")
         object.__setattr__(self, "d", 3 * self.oscillators)
 
-    def field(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         u, v, w = x[..., 0::3], x[..., 1::3], x[..., 2::3]
         ring = np.concatenate((u[..., -1:], u, u[..., :1]), axis=-1)
@@ -75,7 +75,7 @@ class RoesslerRing(System):
         """u1, v1, w1, u2, ..."""
         return tuple(f"{letter}{k + 1}" for k in range(self.oscillators) for letter in "uvw")
 
-    def default_initial_state(self) -> NDArray[np.float64]:
+    def default_initial_state(self) -> FloatArray:
         """Oscillators spread evenly over one turn of radius 5, so that they start out of step."""
         phase = 2 * np.pi * np.arange(self.oscillators) / self.oscillators
         return np.stack((5 * np.cos(phase), 5 * np.sin(phase), np.full_like(phase, 0.02)), axis=-1).ravel()

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import SingularValues, significant
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, Trainer, learning_rates
 from fewvars.search.variables.path import starting_strength
 

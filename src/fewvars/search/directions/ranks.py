@@ -8,7 +8,8 @@ import numpy as np
 
 from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, adam
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.directions.ridge_functions import (

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.search.directions.ridge_polynomial import RidgePolynomial
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.network import Layer
@@ -65,7 +64,7 @@ class RidgePolynomial:
         directions = self.layers(theta)[0].weights
         return np.einsum("kcn,kd->ncd", self._by_combination(theta, X @ directions.T), directions)
 
-    def _by_combination(self, theta: FloatArray, Z: NDArray[np.float64]) -> FloatArray:
+    def _by_combination(self, theta: FloatArray, Z: FloatArray) -> FloatArray:
         """Return the derivatives by the combinations at Z (n, k): (k, outputs, n)."""
         coefficients = self.layers(theta)[1].weights
         out = np.empty((Z.shape[1], self.n_outputs, len(Z)), Z.dtype)

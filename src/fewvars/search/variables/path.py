@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray, check_choice
-from fewvars.engine.network import Network, Samples
+from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
+from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, Trainer, learning_rates, monotone
 
 
