@@ -16,10 +16,12 @@ from fewvars.engine.penalties import SingularValues
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, levenberg_marquardt
 from fewvars.estimators.comparison import Comparison, _prepared
+from fewvars.search.directions.choice import choose_directions
 from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
-from fewvars.search.directions.ranks import RankSearch, choose_directions, low_rank
+from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.directions.ridge_functions import NetworkForm, PolynomialForm
 from fewvars.search.directions.ridge_polynomial import RidgePolynomial
+from fewvars.search.directions.starts import low_rank
 from fewvars.search.held_out import HeldOut
 
 QUICK = {"first_updates": 400, "path_updates": 100, "refit_updates": 600, "path_factor": 1.3}
@@ -305,7 +307,6 @@ class TestEstimator:
             ({"n_directions": 5, "hidden_layers": (4,)}, "the first hidden layer has 4 units"),
             ({"n_directions": -1}, "n_directions=-1"),
             ({"max_rank": 0}, "max_rank=0"),
-            ({"solver": "monotone"}, "not convex"),
             ({"head": "tree"}, "head='tree'"),
         ],
     )
@@ -401,5 +402,5 @@ class TestCompare:
         model = fv.FewVariablesRegressor(shuffle=True, random_state=3)
         model.smoothed_ = False
         (_, held), *_ = _prepared(model, X, y, None, None, None).held_out.splits
-        wanted = KFold(4, shuffle=True, random_state=model._recipe().seed).split(X)
+        wanted = KFold(4, shuffle=True, random_state=model._settings().seed).split(X)
         assert_array_equal(held, next(wanted)[1])

@@ -1,9 +1,5 @@
 """The few-variables estimator: the contract, the answer, and what happens with bad input."""
 
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
+from fewvars.estimators import few_variables
+from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs
 from fewvars.series.lags import LagTransformer
 from fewvars.series.splits import BlockedSplit
 
@@ -197,13 +195,6 @@ class TestOptions:
         for chosen in (7, [7], mask, mask.tolist()):
             assert selected(X, y, options={"always_keep": chosen}) == [*TRUTH, 7]
 
-    def test_predictions_at_other_sizes(self, fitted):
-        model, X, y = fitted
-        errors = [np.mean((model.predict_at_size(X, k) - y) ** 2) for k in model.support_sizes_]
-        assert errors[3] < 0.3 * errors[1] < 0.3 * errors[0] * 1.2
-        with pytest.raises(ValueError, match=r"size=99: choose one of 0, 1"):
-            model.predict_at_size(X, 99)
-
     def test_selection_frequencies(self):
         X, y = product_and_line(n=240)
         model = FewVariablesRegressor(**EASY, n_resamples=2, random_state=0).fit(X, y)
@@ -216,23 +207,20 @@ class TestOptions:
         model = FewVariablesRegressor(**QUICK, cv=20, n_resamples=1, random_state=0).fit(X, y)
         assert set(model.selection_frequencies_) <= {0.0, 1.0}
 
-    def test_interrupted_resamples_leave_the_path_of_the_fit(self, monkeypatch):
-        X, y = product_and_line(n=200)
-        model = FewVariablesRegressor(**QUICK, n_resamples=2, random_state=0)
-        complete = clone(model).set_params(n_resamples=0).fit(X, y)
-
-        def interrupted(self, *_):
-            self.path_ = None
-            raise KeyboardInterrupt
-
-        def count(self, *_):
-            monkeypatch.setattr(FewVariablesRegressor, "_search", interrupted)
-            return 0.0
-
-        monkeypatch.setattr(FewVariablesRegressor, "_count", count)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
-        assert_array_equal(model.path_.norms, complete.path_.norms)
+    def test_resampled_blocks_and_pieces_respect_runs(self):
+        X, y = product_and_line(n=90)
+        label = np.repeat([0, 1, 2], [20, 60, 10])
+        rows = Rows.of(X, y[:, None], np.ones(90), 1.0, label)
+        data = Prepared.of(prepare_inputs(rows, X, "off")[0], y[:, None], n_blocks=6)
+        blocks = rows.blocks(6)
+        assert all(np.unique(label[blocks == block]).size == 1 for block in np.unique(blocks))
+        assert np.unique(blocks).size == 6
+        for seed in range(5):
+            problem = data.resampled(np.random.default_rng(seed), 6)
+            weight = problem.samples.weights
+            assert all(np.unique(weight[blocks == block]).size == 1 for block in np.unique(blocks))
+            for (_, test), piece in zip(problem.held_out.splits, problem.held_out.labels, strict=True):
+                assert all(np.unique(label[test[piece == k]]).size == 1 for k in np.unique(piece))
 
     @pytest.mark.parametrize("cv", [KFold(3, shuffle=True, random_state=0), BlockedSplit(3), 3], ids=str)
     def test_other_splits(self, cv):
@@ -371,26 +359,26 @@ class TestContract:
         assert "choosing" in err
         assert "head" in err
 
-    def test_interrupt_keeps_the_path(self):
-        script = """
-            import numpy as np, sys, threading, os, signal, time
-            from fewvars import FewVariablesRegressor
-            X = np.random.default_rng(0).standard_normal((400, 8))
-            model = FewVariablesRegressor(path_factor=1.001, random_state=0)
-            def stop():
-                while len(getattr(model, "path_", None).strengths if hasattr(model, "path_") else []) < 3:
-                    time.sleep(0.01)
-                os.kill(os.getpid(), signal.SIGINT)
-            threading.Thread(target=stop, daemon=True).start()
-            try:
-                model.fit(X, X[:, 1] * X[:, 2])
-            except KeyboardInterrupt:
-                print(len(model.path_.strengths) >= 3, hasattr(model, "support_"))
-        """
-        done = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120
-        )
-        assert done.stdout.split() == ["True", "False"], done.stderr
+    @pytest.mark.parametrize("stage", ["find_variables", "_fit_head", "_votes"])
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+    def test_a_fit_that_fails_or_is_interrupted_leaves_the_model_as_it_was(self, monkeypatch, stage, error):
+        X, y = product_and_line(n=120)
+        model = FewVariablesRegressor(**QUICK, n_resamples=1, random_state=0).fit(pd.DataFrame(X).add_prefix("a"), y)
+        before = dict(vars(model))
+
+        def stop(*_, **__):
+            raise error
+
+        where = few_variables if stage == "find_variables" else FewVariablesRegressor
+        monkeypatch.setattr(where, stage, stop)
+        with pytest.raises(error):
+            model.fit(X[:, :7], y)
+        assert vars(model).keys() == before.keys()
+        assert all(vars(model)[name] is value for name, value in before.items())
+        unfitted = clone(model)
+        with pytest.raises(error):
+            unfitted.fit(X, y)
+        assert vars(unfitted) == vars(clone(model))
 
 
 class TestBadInput:

@@ -117,9 +117,6 @@ def assert_same_model(model, other, X):
             assert same(getattr(model, method)(*arguments), getattr(other, method)(*arguments)), method
     if hasattr(model, "equation_"):
         assert model.equation_ == other.equation_
-    if hasattr(model, "predict_at_size"):
-        for size in model.support_sizes_:
-            assert same(model.predict_at_size(X, size), other.predict_at_size(X, size))
 
 
 cases = pytest.mark.parametrize("name", MODELS)
@@ -528,11 +525,7 @@ FORGERIES = [
     ("network head", put_tensor("fitted/support_", np.ones_like), "variables for the"),
     ("network head", put("fitted/head_", "dictionary"), "another head is stored"),
     ("network head", put("fitted/_head", None), "is not a MeanHead or PolynomialHead or NetworkHead"),
-    ("network head", put("fitted/_refit/fields/widths", {"tuple": [2**40]}), "its network needs"),
-    ("network head", put("fitted/_candidates", {"tuple": []}), "at least 1"),
-    ("network head", put_tensor("fitted/_labels", filled(3)), "not those of the model"),
     ("network head", put_tensor("fitted/path_/labels", filled(10**15)), "columns for"),
-    ("network head", put_tensor("fitted/_candidates/0/mask", lambda a: a[1:]), "do not fit the groups"),
     (
         "dictionary head",
         put_tensor("fitted/_head/polynomial/coefficients", lambda a: np.zeros((0, 10**9))),

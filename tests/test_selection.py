@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
-from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
+from fewvars.search.judge import Verdict
+from fewvars.search.variables.network_judge import NetworkJudge, Refit
+from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.support import candidate_sizes, choose_support
 from fewvars.series.scaling import Scaling, duplicated_columns
 from fewvars.series.splits import BlockedSplit
@@ -26,7 +28,13 @@ def make_search(seed=0, n=480, d=6):
     X = rng.standard_normal((n, d))
     y = X[:, 1] * X[:, 3] + 0.3 * np.cos(2 * X[:, 4]) + 0.05 * rng.standard_normal(n)
     samples = Samples.of(X, (y - y.mean()) / y.std(), dtype=np.float32)
-    return SupportSearch(samples, np.arange(d), held_out(n), RECIPE)
+    return search_on(samples)
+
+
+def search_on(samples, n_jobs=None, reserve=None):
+    labels = np.arange(samples.X.shape[1])
+    judge = NetworkJudge(samples, labels, held_out(len(samples)), RECIPE, n_jobs)
+    return SupportSearch(judge, samples, labels, reserve)
 
 
 def mask(*members, d=6):
@@ -88,30 +96,29 @@ class TestHeldOut:
 class TestRefits:
     def test_true_support_beats_smaller_and_larger(self):
         search = make_search()
-        true, small, large = search.refits([mask(1, 3, 4), mask(1, 3), np.ones(6, bool)])
+        true, small, large = search.judge.judge([mask(1, 3, 4), mask(1, 3), np.ones(6, bool)])
         assert search.error(true) < search.error(small)
         assert search.error(true) < search.error(large)
-        empty = search.refits([mask()])[0]
+        empty = search.judge.judge([mask()])[0]
         assert_allclose(search.held_out.mean(empty.errors), 1.0, atol=0.2)
 
     def test_threads_change_nothing(self):
         masks = [mask(1), mask(1, 3), mask(0, 1, 3)]
-        serial = make_search().refits(masks)
-        search = make_search()
-        threaded = SupportSearch(search.samples, search.labels, search.held_out, RECIPE, n_jobs=2).refits(masks)
+        serial = make_search().judge.judge(masks)
+        threaded = search_on(make_search().samples, n_jobs=2).judge.judge(masks)
         for one, two in zip(serial, threaded, strict=True):
             assert_array_equal(one.errors, two.errors)
 
     def test_best_of_several_starts_by_training_objective(self):
         search = make_search()
         rows = search.samples.columns(np.array([1, 3])).rows(search.held_out.splits[0][0])
-        single = search.refits([mask(1, 3)])[0].thetas[0]
-        best = search.refits([mask(1, 3)], n_starts=3)[0].thetas[0]
+        single = search.judge.judge([mask(1, 3)])[0].state[0]
+        best = search.judge.judge([mask(1, 3)], effort=3)[0].state[0]
         assert RECIPE.objective(rows, best) <= RECIPE.objective(rows, single)
 
     def test_suspicion_finds_interactions_and_even_functions(self):
         search = make_search()
-        base = search.refits([mask(1)])[0]
+        base = search.judge.judge([mask(1)])[0]
         assert set(np.argsort(-search.suspicion(base, ~mask(1)))[:2]) == {3, 4}
 
     def test_suspicion_is_that_of_the_rows_with_weight(self):
@@ -120,8 +127,8 @@ class TestRefits:
         Y = search.samples.Y.copy()
         Y[240:] = 10 * search.samples.X[240:, :1]  # in the rows that do not count, x0 explains everything
         samples = replace(search.samples, Y=Y, weights=weights)
-        weighted = replace(search, samples=samples)
-        assert np.argmax(weighted.suspicion(weighted.refits([mask(1)])[0], ~mask(1))) == 3
+        weighted = search_on(samples)
+        assert np.argmax(weighted.suspicion(weighted.judge.judge([mask(1)])[0], ~mask(1))) == 3
 
     def test_mending_adds_what_is_missing_and_drops_what_is_idle(self):
         search, base = make_search().tuned(mask(0, 1, 3))
@@ -138,8 +145,8 @@ class TestDoubt:
         wobble = np.tile([-1.0, 1.0], search.held_out.weights.size // 2)
         wobble *= 0.01 / search.held_out.measured(wobble)[1]
         errors = [np.exp(0.01 * z + wobble) for z in standard_errors]
-        same = Candidate(mask(1, 3), (), np.ones(wobble.size))
-        return same, {g: Candidate(mask(g), (), e) for g, e in zip((1, 3), errors, strict=True)}
+        same = Verdict(mask(1, 3), (), np.ones(wobble.size))
+        return same, {g: Verdict(mask(g), (), e) for g, e in zip((1, 3), errors, strict=True)}
 
     @pytest.mark.parametrize(
         ("standard_errors", "doubt"), [((4.0, 2.5), False), ((4.0, 1.5), True), ((1.2, 4.0), True)]
@@ -158,7 +165,7 @@ class TestDoubt:
         X = rng.standard_normal((480, 6))
         y = X[:, 1] * X[:, 3] + 0.3 * X[:, 4] + 0.9 * rng.standard_normal(480)
         samples = Samples.of(X, (y - y.mean()) / y.std(), dtype=np.float32)
-        search = SupportSearch(samples, np.arange(6), held_out(480), RECIPE)
+        search = search_on(samples)
         nested = [mask(), mask(1), mask(1, 3), mask(1, 3, 4), np.ones(6, bool)]
         some = choose_support(search, nested, mask(), np.ones(6, bool), max_candidates=16)
         search = replace(search, reserve=held_out(480, n_splits=4))

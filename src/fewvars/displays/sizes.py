@@ -87,7 +87,6 @@ class SupportSizeDisplay:
             fitted_attribute(estimator, "support_sizes_", cls.__name__),
             estimator.support_errors_,
             estimator.support_errors_se_,
-            bic=getattr(estimator, "support_bic_", None),
             chosen=int((np.bincount(estimator.path_.labels, estimator.support_) > 0).sum()),
         )
 

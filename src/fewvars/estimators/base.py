@@ -1,7 +1,9 @@
 """What the estimators that choose on held-out blocks share: validate, smooth, search, fit the head, predict."""
 
+import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -15,32 +17,13 @@ from fewvars._common.progress import Progress
 from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.engine.network import ACTIVATIONS
+from fewvars.engine.solvers import Outcome
 from fewvars.estimators.findings import Findings
-from fewvars.estimators.preparation import (
-    FEWEST_ROWS,
-    Measured,
-    Prepared,
-    prepare,
-    smooth_inputs,
-    smoothing_helps,
-)
+from fewvars.estimators.preparation import FEWEST_ROWS, Prepared, Rows, prepare_inputs, smooth_columns
 from fewvars.heads import Head, HeadSettings, Trial, choose_head, kinds_of
-from fewvars.search.variables.selection import Refit
+from fewvars.search.problem import Problem, Settings
+from fewvars.search.smoothing import smoothing_helps
 from fewvars.series.splits import sample_times, trajectory_rows
-
-SOLVERS = ("momentum", "monotone")
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What a fit hands to its stages: how refits are made, and where progress is shown."""
-
-    recipe: Refit
-    progress: Progress
-
-    def reseeded(self, k: int) -> "Job":
-        """Return the same job with another seed."""
-        return replace(self, recipe=replace(self.recipe, seed=self.recipe.seed + k))
 
 
 class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -55,7 +38,6 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     cv: Any
     n_blocks: int
     shuffle: bool
-    solver: str
     first_updates: int
     path_updates: int
     refit_updates: int
@@ -73,26 +55,33 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_iter_: int
     lambda_: float
     held_out_error_: float
+    head_: str
+    head_errors_: dict[str, float]
+    smoothed_: bool
     selection_frequencies_: FloatArray
 
     @abstractmethod
-    def _search(self, data: Prepared, job: Job) -> Any:
-        """Return what was found on these data, keeping the path as it grows."""
+    def _settings(self) -> Settings:
+        """Check the parameters and return how to search."""
 
     @abstractmethod
-    def _refitted_errors(self, found: Any, data: Prepared, job: Job) -> FloatArray:
-        """Return the held-out errors (pieces,) of what was found, refitted to other data."""
+    def _search(self, data: Prepared, problem: Problem, settings: Any, progress: Progress) -> Any:
+        """Return what is found on a problem: these data, or a resample of them."""
 
     @abstractmethod
-    def _store(self, data: Prepared, found: Any, job: Job) -> None:
-        """Set the fitted attributes."""
+    def _refitted_errors(self, found: Any, problem: Problem, settings: Any) -> FloatArray:
+        """Return the held-out errors (pieces,) of what was found, refitted to another problem."""
+
+    @abstractmethod
+    def _store(self, data: Prepared, found: Any, settings: Any) -> None:
+        """Set the fitted attributes that say what was found."""
 
     @abstractmethod
     def _coordinates(self, X: FloatArray) -> FloatArray:
         """Return the inputs of the head, (n, k), at inputs (n, d)."""
 
     @abstractmethod
-    def _count(self, found: Any) -> np.ndarray:
+    def _votes(self, found: Any) -> np.ndarray:
         """Return what a resample votes for, as zeros and ones."""
 
     def fit(
@@ -117,43 +106,65 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         trajectory : array-like of shape (n,), optional
             Labels of the runs that the rows belong to.
         """
+        fresh = copy(self)  # a fit that fails or is interrupted leaves this model as it was
+        fresh._fit(X, y, sample_weight, t, trajectory)
+        self.__dict__ = fresh.__dict__
+        return self
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
         inputs, outputs = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
         self._single_output = outputs.ndim == 1
         outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
-        recipe = self._recipe()
-        samples = Measured.of(inputs, outputs, weight, t, trajectory, self.cv)
-        if hasattr(self, "selection_frequencies_"):  # of an earlier fit
-            del self.selection_frequencies_
+        settings = self._settings()
+        rows = Rows.of(inputs, outputs, weight, t, trajectory, self.cv)
+        self.__dict__.pop("selection_frequencies_", None)  # of an earlier fit
         with Progress(self.verbose) as progress, single_blas_thread():
-            job = Job(recipe, progress)
-            data, *measured = prepare(
-                samples,
-                smoothing=self.smoothing,
-                n_blocks=self.n_blocks,
-                n_splits=self._n_splits,
-                shuffle=self.shuffle,
-                seed=recipe.seed,
-            )
-            found = self._search(data, job)
-            refitted = partial(self._refitted_errors, found, job=job)
-            if measured and not smoothing_helps(data, measured[0], recipe, refitted):
-                data = measured[0]
-                found = self._search(data, job)
-            self.smoothed_ = data.smoothed
-            self._store(data, found, job)
-            self._fit_head(data, job)
+            versions = [
+                Prepared.of(
+                    version,
+                    outputs[rows.chosen],
+                    n_blocks=self.n_blocks,
+                    n_splits=self._n_splits,
+                    shuffle=self.shuffle,
+                    seed=settings.seed,
+                )
+                for version in prepare_inputs(rows, inputs[rows.chosen], self.smoothing)
+            ]
+            data, found = self._best_version(versions, settings, progress)
+            self.smoothed_ = data.inputs.smoothed
+            self._store(data, found, settings)
+            self._fit_head(data, settings, progress)
             if self.n_resamples:
-                self.selection_frequencies_ = self._frequencies(data, job)
-        return self
+                self.selection_frequencies_ = self._frequencies(data, settings, progress)
 
-    def _recipe(self) -> Refit:
-        """Check the parameters and return how refits are made."""
+    def _best_version(self, versions: list[Prepared], settings: Settings, progress: Progress) -> tuple[Prepared, Any]:
+        """Search on the first version of the data, and on the second if what was found on the first does not hold."""
+        data, *others = versions
+        found = self._checked_search(data, data.problem, settings, progress)
+        for other in others:
+            first = data.held_out.first()
+            smoothed, measured = (
+                replace(version.as_measured(data.target.scaling, np.float32), held_out=first)
+                for version in (data, other)
+            )
+            refitted = partial(self._refitted_errors, found, settings=settings)
+            if not smoothing_helps(smoothed, measured, settings, refitted):
+                data, found = other, self._checked_search(other, other.problem, settings, progress)
+        return data, found
+
+    def _checked_search(self, data: Prepared, problem: Problem, settings: Settings, progress: Progress) -> Any:
+        found = self._search(data, problem, settings, progress)
+        if found.first_outcome is Outcome.DIVERGED:
+            warnings.warn(f"The first stage: {found.first_outcome.value}", stacklevel=5)
+        return found
+
+    def _checked_options(self) -> dict[str, Any]:
+        """Check the parameters that all searches share, and return them by the names of `Settings`."""
         check_choice("activation", self.activation, ACTIVATIONS)
         kinds_of(self.head, HeadSettings())
-        check_choice("solver", self.solver, SOLVERS)
         for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
             check_whole(name, getattr(self, name))
         check_whole("n_resamples", self.n_resamples, minimum=0)
@@ -163,46 +174,43 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         widths = tuple(check_whole("hidden_layers", width) for width in given)
         if not widths:
             raise ValueError(f"hidden_layers={self.hidden_layers!r}: give the width of each layer, as in (20, 20, 20).")
-        return Refit(
-            widths=widths,
-            activation=self.activation,
-            n_updates=self.refit_updates,
-            learning_rate=2.0 * self.learning_rate,
-            batch_size=self.batch_size,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-        )
+        return {
+            "hidden_layer_sizes": widths,
+            "activation": self.activation,
+            "first_updates": self.first_updates,
+            "path_updates": self.path_updates,
+            "refit_updates": self.refit_updates,
+            "path_factor": self.path_factor,
+            "batch_size": self.batch_size,
+            "learning_rate": self.learning_rate,
+            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
+            "n_jobs": self.n_jobs,
+        }
 
-    def _training(self) -> dict[str, Any]:
-        """Return the options that the first stage and the path share."""
-        return {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
-
-    def _fit_head(self, data: Prepared, job: Job) -> None:
-        job.progress.stage("head", "fit")
+    def _fit_head(self, data: Prepared, settings: Settings, progress: Progress) -> None:
+        progress.stage("head", "fit")
         self._head: Head
-        settings = HeadSettings(
+        options = HeadSettings(
             activation=self.activation,
             max_degree=self.max_degree,
             gap=data.gap,
-            seed=job.recipe.seed,
+            seed=settings.seed,
             n_jobs=self.n_jobs,
-            on_fit=job.progress.step,
+            on_fit=progress.step,
         )
-        coordinates, first = self._coordinates(data.X), data.held_out.first()
-        choice = choose_head(kinds_of(self.head, settings), Trial(coordinates, data.y, data.sample_weight, first))
-        self._head = choice.fit(coordinates, data.y, data.sample_weight)
+        coordinates, first = self._coordinates(data.inputs.X), data.held_out.first()
+        y, weight = data.target.y, data.sample_weight
+        choice = choose_head(kinds_of(self.head, options), Trial(coordinates, y, weight, first))
+        self._head = choice.fit(coordinates, y, weight)
         self.head_ = choice.name
         self.head_errors_ = {name: first.mean(errors) for name, errors in choice.errors.items()}
 
-    def _frequencies(self, data: Prepared, job: Job) -> FloatArray:
+    def _frequencies(self, data: Prepared, settings: Settings, progress: Progress) -> FloatArray:
         """Return how often each answer is found when the blocks are drawn anew with replacement."""
-        path, n_iter = self.path_, self.n_iter_
         total: Any = 0.0
-        try:
-            for k in range(self.n_resamples):
-                resampled = data.resampled(np.random.default_rng([job.recipe.seed, k]), self.n_blocks)
-                total = total + self._count(self._search(resampled, job.reseeded(k + 1)))
-        finally:
-            self.path_, self.n_iter_ = path, n_iter
+        for k in range(self.n_resamples):
+            problem = data.resampled(np.random.default_rng([settings.seed, k]), self.n_blocks)
+            total = total + self._votes(self._checked_search(data, problem, settings.reseeded(k + 1), progress))
         return total / self.n_resamples
 
     def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
@@ -215,7 +223,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not self.smoothed_:
             sample_times(t, trajectory_rows(trajectory, len(values)))  # complains, though they are not used
             return values
-        return smooth_inputs(values, t, trajectory)[0]
+        return smooth_columns(values, t, trajectory)[0]
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None

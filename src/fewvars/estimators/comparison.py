@@ -12,10 +12,10 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
-from fewvars.estimators.preparation import Measured, Prepared, prepare
+from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs
 from fewvars.heads import HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.directions.ranks import RankSearch
-from fewvars.search.variables.selection import SupportSearch
+from fewvars.search.variables.network_judge import NetworkJudge
 from fewvars.series.scaling import Scaling
 
 _SENTENCES = {
@@ -126,19 +126,20 @@ def compare(
     variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     data = _prepared(variables, X, y, sample_weight, t, trajectory)
-    everything = np.ones(data.X.shape[1], bool)
+    everything = np.ones(variables.n_features_in_, bool)
+    judge = NetworkJudge.of(data.problem, np.arange(everything.size), variables._settings())
     with single_blas_thread():
-        pieces = {"mean": _search(data, variables).refits([~everything])[0].errors}
+        pieces = {"mean": judge.judge([~everything])[0].errors}
         if variables.support_.any():
             pieces["variables"] = _of_variables(data, variables)
         if directions.n_directions_:
             pieces["directions"] = _of_directions(data, directions)
-        pieces["network"] = _search(data, variables).tuned(everything)[1].errors
+        pieces["network"] = judge.tuned(everything)[1].errors
     counts = {
         "mean": 0,
         "variables": int(variables.support_.sum()),
         "directions": directions.directions_.size,
-        "network": data.X.shape[1] * variables.hidden_layers[0],
+        "network": everything.size * variables.hidden_layers[0],
     }
     forms, held_out = tuple(pieces), data.held_out
     choice = [form for form in forms if form not in _not_few(variables, directions)]
@@ -178,33 +179,27 @@ def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, 
     """Prepare the data as the model has decided, with outputs as measured, of total variance one."""
     inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
     weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
-    data = prepare(
-        Measured.of(inputs, outputs, weight, t, trajectory, model.cv),
-        smoothing="on" if model.smoothed_ else "off",
-        n_blocks=model.n_blocks,
-        shuffle=model.shuffle,
-        seed=model._recipe().seed,
-    )[0]
-    scaling = Scaling.of(data.y, data.sample_weight)
-    scaled = scaling.apply(data.y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
-    return replace(data, samples=replace(data.samples, Y=scaled.astype(np.float32)))
-
-
-def _search(data: Prepared, model: FewVariablesRegressor) -> SupportSearch:
-    return SupportSearch(data.samples, np.arange(data.X.shape[1]), data.held_out, model._recipe(), model.n_jobs)
+    rows = Rows.of(inputs, outputs, weight, t, trajectory, model.cv)
+    version = prepare_inputs(rows, inputs[rows.chosen], "on" if model.smoothed_ else "off")[0]
+    seed = model._settings().seed
+    y = outputs[rows.chosen]
+    data = Prepared.of(version, y, n_blocks=model.n_blocks, shuffle=model.shuffle, seed=seed)
+    scaling = Scaling.of(y, rows.sample_weight)
+    scaled = scaling.apply(y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
+    samples = replace(data.problem.samples, Y=scaled.astype(np.float32))
+    return replace(data, problem=replace(data.problem, samples=samples))
 
 
 def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:
     settings = HeadSettings(activation=model.activation, max_degree=model.max_degree, gap=data.gap)
-    trial = Trial(data.X[:, model.support_], data.y, data.sample_weight, data.held_out)
+    trial = Trial(data.inputs.X[:, model.support_], data.target.y, data.sample_weight, data.held_out)
     choice = choose_head(kinds_of(model.head, settings), trial)
     return choice.errors[choice.name]
 
 
 def _of_directions(data: Prepared, model: FewDirectionsRegressor) -> FloatArray:
-    kept = ~data.inputs.constant
-    search = RankSearch(
-        data.samples.columns(kept).astype(np.float64), data.held_out, model.activation, n_jobs=model.n_jobs
-    )
-    start = (model.directions_ * data.inputs.scale)[:, kept]
+    kept = ~data.problem.constant_inputs
+    samples = data.problem.samples.columns(kept).astype(np.float64)
+    search = RankSearch(samples, data.held_out, model.activation, n_jobs=model.n_jobs)
+    start = (model.directions_ * data.inputs.scaling.scale)[:, kept]
     return min(search.candidates([(form, start) for form in search.forms(len(start))]), key=search.error).errors

@@ -8,22 +8,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.engine.network import Network
-from fewvars.engine.penalties import SingularValues
-from fewvars.engine.solvers import Outcome, adam
-from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import Prepared
-from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
-from fewvars.search.directions.ranks import (
+from fewvars.search.directions.search import (
     Directions,
-    RankSearch,
-    active_directions,
-    choose_directions,
-    refined_starts,
+    DirectionSettings,
+    find_directions,
+    fitted_directions,
+    refitted_errors,
 )
-from fewvars.search.variables.selection import Refit
+from fewvars.search.problem import Problem
 
 
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BlockedRegressor):
@@ -58,8 +55,6 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool, default=False
         Hold out random quarters of the rows instead: for data sorted by something else than time.
-    solver : {"momentum"}, default="momentum"
-        Of the path. Adaptive singular values are not convex, so there is no monotone solver with a certificate.
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path, and of each refit along it.
     path_factor : float, default=1.15
@@ -138,7 +133,6 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         cv: Any = None,
         n_blocks: int = 20,
         shuffle: bool = False,
-        solver: str = "momentum",
         first_updates: int = 1600,
         path_updates: int = 300,
         refit_updates: int = 3000,
@@ -160,7 +154,6 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.cv = cv
         self.n_blocks = n_blocks
         self.shuffle = shuffle
-        self.solver = solver
         self.first_updates = first_updates
         self.path_updates = path_updates
         self.refit_updates = refit_updates
@@ -173,13 +166,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _recipe(self) -> Refit:
-        recipe = super()._recipe()
-        if self.solver != "momentum":
-            raise ValueError(
-                f"solver={self.solver!r}: adaptive singular values are not convex, and no certificate holds for them; "
-                "use 'momentum'."
-            )
+    def _settings(self) -> DirectionSettings:
+        options = self._checked_options()
         check_whole("max_rank", self.max_rank)
         if self.n_directions is not None:
             check_whole("n_directions", self.n_directions, minimum=0)
@@ -188,102 +176,50 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                     f"n_directions={self.n_directions}: X has only {self.n_features_in_} columns; ask for at most "
                     "that many."
                 )
-            if self.n_directions > recipe.widths[0]:
+            width = options["hidden_layer_sizes"][0]
+            if self.n_directions > width:
                 raise ValueError(
-                    f"n_directions={self.n_directions}: the first hidden layer has {recipe.widths[0]} units; ask for "
+                    f"n_directions={self.n_directions}: the first hidden layer has {width} units; ask for "
                     "at most that many, or give wider hidden_layers."
                 )
-        return recipe
+        return DirectionSettings(**options, n_directions=self.n_directions, max_rank=self.max_rank)
 
-    def _rank_search(self, data: Prepared, job: Job) -> RankSearch:
-        """Return the search on the columns that are not constant, in double precision."""
-        double = data.samples.columns(~data.inputs.constant).astype(np.float64)
-        recipe = job.recipe
-        return RankSearch(double, data.held_out, recipe.activation, recipe.seed, self.n_jobs, job.progress.step)
-
-    def _search(self, data: Prepared, job: Job) -> Directions:
-        search = self._rank_search(data, job)
-        d = search.samples.X.shape[1]
-        if self.n_directions is not None and self.n_directions > d:
+    def _search(self, data: Prepared, problem: Problem, settings: DirectionSettings, progress: Progress) -> Directions:
+        varying = int((~problem.constant_inputs).sum())
+        if self.n_directions is not None and self.n_directions > varying:
             raise ValueError(
-                f"n_directions={self.n_directions}: of the columns of X only {d} are not constant; ask for at most "
-                "that many."
+                f"n_directions={self.n_directions}: of the columns of X only {varying} are not constant; ask for at "
+                "most that many."
             )
-        self.path_, self.n_iter_ = DirectionsPath.empty(min(job.recipe.widths[0], d)), 0
-        starts: dict[int, FloatArray] = {}
-        likely = 0
-        if d and not data.outputs.constant.all() and self.n_directions != 0:
-            starts, likely = self._starts(data, search, job)
-        job.progress.stage("choosing", "fit")
-        most = min(self.max_rank, job.recipe.widths[0])
-        return choose_directions(search, starts, likely, max_rank=most, n_directions=self.n_directions)
+        return find_directions(problem, settings, progress)
 
-    def _starts(self, data: Prepared, search: RankSearch, job: Job) -> tuple[dict[int, FloatArray], int]:
-        """Run the first stage and the path on the training rows; return directions by rank, and the likely rank."""
-        job.progress.stage("path", "strength")
-        recipe, options = job.recipe, self._training()
-        train = data.samples.columns(~data.inputs.constant).rows(data.held_out.splits[0][0])
-        network = Network(train.X.shape[1], recipe.widths, train.Y.shape[1], recipe.activation)
-        first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
-        if first.outcome is Outcome.DIVERGED:
-            warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
-        penalty = SingularValues.of(*reversed(network.layers(first.theta)[0].weights.shape))
-        penalty = penalty.adaptive(network.layers(first.theta)[0].weights)
+    def _refitted_errors(self, found: Directions, problem: Problem, settings: DirectionSettings) -> FloatArray:
+        return refitted_errors(found, problem, settings)
 
-        def keep(path: DirectionsPath) -> None:
-            self.path_ = path  # so that Ctrl-C leaves what was found so far
-            job.progress.step()
-
-        path, thetas = full_to_zero_rank(
-            network,
-            first.theta,
-            train,
-            penalty,
-            factor=self.path_factor,
-            updates=self.path_updates,
-            seed=recipe.seed,
-            on_strength=keep,
-            **options,
-        )
-        self.n_iter_ = first.n_updates + self.path_updates * len(path.strengths)
-        most = self.max_rank if self.n_directions is None else self.n_directions
-        return refined_starts(search, network, thetas, train, most, n_updates=self.refit_updates, **options)
-
-    def _refitted_errors(self, found: Directions, data: Prepared, job: Job) -> FloatArray:
-        return self._rank_search(data, job).refitted(found.best).errors
-
-    def _store(self, data: Prepared, found: Directions, job: Job) -> None:
-        search = self._rank_search(data, job)
-        kept = ~data.inputs.constant
-        directions: FloatArray = np.zeros((0, int(kept.sum())))
-        values: FloatArray = np.zeros(0)
-        if found.best.form is not None:
-            measured = search.with_outputs(data.outputs.apply(data.y), data.held_out)
-            directions, values = active_directions(measured, found.best)
-        loadings = np.zeros((len(directions), self.n_features_in_))
-        loadings[:, kept] = directions
-        self.directions_ = loadings / data.inputs.scale
-        self.mean_ = data.inputs.mean
-        self.n_directions_ = len(directions)
-        self.singular_values_ = values
-        self.ranks_, self.rank_errors_, self.rank_errors_se_ = found.ranks, found.errors, found.errors_se
-        self.held_out_error_ = found.held_out_error
-        enough = self.path_.strengths[self.path_.ranks >= self.n_directions_]
-        self.lambda_ = float(enough[-1]) if enough.size else 0.0
+    def _store(self, data: Prepared, found: Directions, settings: DirectionSettings) -> None:
+        measured = data.as_measured(data.target.scaling)
+        loadings, self.singular_values_ = fitted_directions(found, measured, settings)
+        self.directions_ = loadings / data.inputs.scaling.scale
+        self.mean_ = data.inputs.scaling.mean
+        self.n_directions_ = found.rank
+        choice = found.choice
+        self.ranks_, self.rank_errors_, self.rank_errors_se_ = choice.ranks, choice.errors, choice.errors_se
+        self.held_out_error_ = choice.held_out_error
+        self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not self.n_directions_ and self.n_directions != 0:
             warnings.warn(
                 "No direction predicts y on the held-out blocks better than its mean does: there are no directions, "
                 "and predict returns the mean.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
         return (X - self.mean_) @ self.directions_.T
 
-    def _count(self, found: Directions) -> np.ndarray:
+    def _votes(self, found: Directions) -> np.ndarray:
         most = max(self.max_rank, self.n_directions or 0)
-        return np.eye(most + 1)[found.best.rank]
+        return np.eye(most + 1)[found.rank]
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the combinations (X - mean_) @ directions_.T, (n, k)."""

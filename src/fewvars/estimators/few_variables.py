@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Set
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,16 @@ from numpy.typing import ArrayLike
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewvars._common.validation import FloatArray, check_whole
-from fewvars.engine.network import Network
-from fewvars.engine.penalties import InputGroups, group_labels
-from fewvars.engine.solvers import Outcome, adam
-from fewvars.estimators.base import BlockedRegressor, Job
+from fewvars._common.progress import Progress
+from fewvars._common.validation import FloatArray, check_choice, check_whole
+from fewvars.engine.penalties import group_labels
+from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import Prepared
-from fewvars.search.variables.path import Path, dense_to_empty
-from fewvars.search.variables.selection import Candidate, Refit, SupportSearch
-from fewvars.search.variables.support import Support, choose_support
-from fewvars.series.scaling import duplicated_columns
+from fewvars.search.problem import Problem
+from fewvars.search.variables.search import Groups, Variables, VariableSettings, find_variables, refitted_errors
 
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """Group of each input (inputs,), which groups may be selected and which are always kept (groups,)."""
-
-    labels: np.ndarray
-    usable: np.ndarray
-    always: np.ndarray
+SOLVERS = ("momentum", "monotone")
 
 
 class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
@@ -107,8 +96,6 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         The largest strength on the path at which as many groups were alive as were selected.
     support_sizes_, support_errors_, support_errors_se_ : (candidates,)
         Sizes of the supports that were refitted, their held-out errors and standard errors.
-    support_bic_ : (candidates,)
-        Their BIC on the training rows, n log(error) + parameters log(n): for comparison, it decides nothing.
     held_out_error_ : float
         Held-out mean squared error of the selected support over the variance of y. It has chosen the
         support, so it is not a test error.
@@ -190,21 +177,25 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _recipe(self) -> Refit:
+    def _settings(self) -> VariableSettings:
+        check_choice("solver", self.solver, SOLVERS)
         check_whole("max_inputs", self.max_inputs)
         check_whole("max_candidates", self.max_candidates, minimum=2)
-        return super()._recipe()
+        return VariableSettings(
+            **self._checked_options(),
+            n_variables=self.n_variables,
+            max_candidates=self.max_candidates,
+            max_inputs=self.max_inputs,
+            solver=self.solver,
+        )
 
-    def _groups(self, data: Prepared) -> _Groups:
+    def _groups(self, data: Prepared) -> Groups:
         labels = group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
-        n_groups = int(labels.max()) + 1
-        always = np.zeros(n_groups, bool)
-        always[labels[self._positions(self.always_keep)]] = True
-        idle = data.inputs.constant | duplicated_columns(data.inputs.apply(data.X))
-        usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
+        scaling = data.inputs.scaling
+        groups = Groups.of(labels, self._positions(self.always_keep), scaling.apply(data.inputs.X), scaling.constant)
         if self.n_variables is not None:
             check_whole("n_variables", self.n_variables, minimum=0)
-            fewest, most = int(always.sum()), int((usable | always).sum())
+            fewest, most = int(groups.included.sum()), int(groups.usable.sum())
             if self.n_variables > most:
                 raise ValueError(
                     f"n_variables={self.n_variables}: there are only {most} to choose from that are not constant and "
@@ -214,7 +205,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                 raise ValueError(
                     f"n_variables={self.n_variables}: always_keep names {fewest}; ask for at least that many."
                 )
-        return _Groups(labels, usable | always, always)
+        return groups
 
     def _positions(self, chosen: Any) -> np.ndarray:
         if chosen is None:
@@ -235,129 +226,34 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                 )
         return np.array(found, int)
 
-    def _search(self, data: Prepared, job: Job) -> Support:
-        groups = self._groups(data)
-        search = SupportSearch(
-            data.samples, groups.labels, data.held_out, job.recipe, self.n_jobs, job.progress.step, data.reserve
-        )
-        n_groups = groups.usable.size
-        empty = np.zeros((0, n_groups))
-        self.path_, self.n_iter_ = Path(np.zeros(0), empty, np.zeros(0), groups.labels, Outcome.FINISHED), 0
-        nested = [np.zeros(n_groups, bool)]
-        usable = groups.usable
-        if usable.any() and not data.outputs.constant.all():
-            usable = self._screened(search, usable) | groups.always
-            nested = self._path(data, groups.labels, usable, job)
-        job.progress.stage("choosing", "refit")
-        return choose_support(
-            search, nested, groups.always, usable, n_groups=self.n_variables, max_candidates=self.max_candidates
-        )
+    def _search(self, data: Prepared, problem: Problem, settings: VariableSettings, progress: Progress) -> Variables:
+        return find_variables(problem, self._groups(data), settings, progress)
 
-    def _refitted_errors(self, found: Support, data: Prepared, job: Job) -> FloatArray:
-        search = SupportSearch(data.samples, self.path_.labels, data.held_out, job.recipe)
-        return search.refits([found.groups])[0].errors
+    def _refitted_errors(self, found: Variables, problem: Problem, settings: VariableSettings) -> FloatArray:
+        return refitted_errors(found, problem, settings)
 
-    def _screened(self, search: SupportSearch, usable: np.ndarray) -> np.ndarray:
-        """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
-        allowed = np.flatnonzero(usable)
-        most = max(self.max_inputs, self.n_variables or 0)
-        if allowed.size <= most:
-            return usable
-        empty = np.zeros(usable.size, bool)
-        scores = search.suspicion(search.refits([empty])[0], usable)
-        kept = np.zeros(usable.size, bool)
-        kept[np.argsort(-scores, kind="stable")[:most]] = True
-        return kept
-
-    def _path(self, data: Prepared, labels: np.ndarray, usable: np.ndarray, job: Job) -> list[np.ndarray]:
-        """Run the first stage and the path on the training rows; return nested masks over all groups."""
-        recipe, options = job.recipe, self._training()
-        columns = np.flatnonzero(usable[labels])
-        job.progress.stage("path, inputs left out", "input", total=columns.size)
-        train = data.samples.rows(data.held_out.splits[0][0]).columns(columns)
-        network = Network(columns.size, recipe.widths, train.Y.shape[1], recipe.activation)
-        first = adam(network, train, n_updates=self.first_updates, seed=recipe.seed, **options)
-        if first.outcome is Outcome.DIVERGED:
-            warnings.warn(f"The first stage: {first.outcome.value}", stacklevel=4)
-        groups = InputGroups.of(columns.size, labels[columns])
-        penalty = groups.adaptive(network.layers(first.theta)[0].weights)
-
-        def keep(path: Path) -> None:
-            self.path_ = self._spread(path, labels, usable)  # so that Ctrl-C leaves what was found so far
-            job.progress.reach(columns.size - int((self.path_.norms[-1] > 0)[labels].sum()))
-
-        path = dense_to_empty(
-            network,
-            first.theta,
-            train,
-            penalty,
-            factor=self.path_factor,
-            updates=self.path_updates,
-            seed=recipe.seed,
-            solver=self.solver,
-            on_strength=keep,
-            **options,
-        )
-        self.n_iter_ = first.n_updates + self.path_updates * len(path.strengths)
-        nested = []
-        for mask in path.nested_supports():
-            full = np.zeros(usable.size, bool)
-            full[np.flatnonzero(usable)[mask]] = True
-            nested.append(full)
-        return nested
-
-    def _spread(self, path: Path, labels: np.ndarray, usable: np.ndarray) -> Path:
-        """Return the path over all groups: those that did not take part have norm zero."""
-        norms = np.zeros((len(path.norms), usable.size))
-        norms[:, usable] = path.norms
-        return replace(path, norms=norms, labels=labels)
-
-    def _store(self, data: Prepared, found: Support, job: Job) -> None:
-        support, labels = found, self.path_.labels
-        self._labels = labels
-        self._candidates: tuple[Candidate, ...] = support.candidates
-        self._refit = support.refit
-        self._search_scaling = (data.inputs, data.outputs)
-        self.support_ = support.groups[labels]
-        self.feature_importances_ = support.importances[labels]
-        self.feature_importances_se_ = support.importances_se[labels]
+    def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
+        support = found.support
+        self.support_ = found.inputs
+        self.feature_importances_ = support.importances[found.labels]
+        self.feature_importances_se_ = support.importances_se[found.labels]
         self.support_sizes_ = support.sizes
         self.support_errors_, self.support_errors_se_ = support.errors, support.errors_se
-        self.support_bic_ = support.bic
         self.held_out_error_ = support.held_out_error
-        enough = self.path_.strengths[self.path_.sizes >= support.groups.sum()]
-        self.lambda_ = float(enough[-1]) if enough.size else 0.0
+        self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:
             warnings.warn(
                 "No input predicts y on the held-out blocks better than its mean does: nothing was selected, and "
                 "predict returns the mean.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
         return X[:, self.support_]
 
-    def _count(self, found: Support) -> np.ndarray:
-        return found.groups[self._labels].astype(float)
-
-    def predict_at_size(self, X: ArrayLike, size: int) -> FloatArray:
-        """Return predictions of the support of another size along the path.
-
-        They come from the network that was refitted on the training blocks to compare supports;
-        `support_sizes_` lists the sizes that there are.
-        """
-        values = self._inputs(X, None, None)
-        matching = [c for c in self._candidates if c.mask.sum() == size]
-        if not matching:
-            raise ValueError(f"size={size!r}: choose one of {', '.join(map(str, self.support_sizes_))}.")
-        inputs, outputs = self._search_scaling
-        chosen = np.flatnonzero(matching[0].mask[self._labels])
-        if not chosen.size:
-            return self._shaped(np.tile(outputs.mean, (len(values), 1)))
-        network = Network(chosen.size, self._refit.widths, outputs.mean.size, self._refit.activation)
-        Z = inputs.apply(values)[:, chosen]
-        return self._shaped(outputs.undo(network.predict(matching[0].thetas[0].astype(float), Z)))
+    def _votes(self, found: Variables) -> np.ndarray:
+        return found.inputs.astype(float)
 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""

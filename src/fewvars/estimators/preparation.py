@@ -1,16 +1,16 @@
-"""From a user's samples to what the search works on: time, smoothing, blocks and scaling."""
+"""From a user's samples to what a search is given: the rows that count, inputs, target, blocks and scaling."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from fewvars._common.validation import FloatArray, check_choice, check_whole
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
-from fewvars.search.variables.selection import Refit, SupportSearch
+from fewvars.search.problem import Problem
 from fewvars.series.scaling import Scaling
 from fewvars.series.smoothing import is_discrete, smoother
 from fewvars.series.splits import BlockedSplit, sample_times, trajectory_rows
@@ -21,20 +21,19 @@ Splits = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """A user's samples: the rows that count, one run after the other, with weights of mean one.
+class Rows:
+    """The rows of a user's table that count, one run after the other, with weights of mean one.
 
     Attributes
     ----------
-    X, y : (n, d) and (n, k)
+    chosen : (n,) their numbers in the table
     sample_weight : (n,)
     t : (n,) times, or the step between the rows of a run, or None
     trajectory : (n,) labels of runs, or None
-    splits : list of (train, test) row numbers, or None to have them chosen
+    splits : list of (train, test) among them, or None to have them chosen
     """
 
-    X: FloatArray
-    y: FloatArray
+    chosen: np.ndarray
     sample_weight: FloatArray
     t: Any
     trajectory: np.ndarray | None
@@ -49,7 +48,7 @@ class Measured:
         t: Any = None,
         trajectory: Any = None,
         cv: Any = None,
-    ) -> "Measured":
+    ) -> "Rows":
         """Leave out the rows of weight zero, and put those of each run together."""
         counted = sample_weight > 0
         if counted.sum() < FEWEST_ROWS:
@@ -68,44 +67,163 @@ class Measured:
             t = sample_times(t, runs)[rows]  # the rows that are left out leave a gap in time
         splits = None if cv is None else _checked_splits(cv, X, y, labels, rows)
         kept = None if labels is None else labels[rows]
-        return cls(X[rows], y[rows], weight[rows] / weight[rows].mean(), t, kept, splits)
+        found = cls(rows, weight[rows] / weight[rows].mean(), t, kept, splits)
+        if t is not None:
+            sample_times(t, found.runs)  # complains, whether or not they are used
+        return found
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def runs(self) -> list[np.ndarray]:
+        """The places of the rows of each run."""
+        return trajectory_rows(self.trajectory, len(self))
+
+    def blocks(self, n_blocks: int) -> np.ndarray:
+        """Cut the rows into about this many blocks of consecutive rows, none across two runs; label each row."""
+        labels, count = np.empty(len(self), int), 0
+        for run in self.runs:
+            most = min(max(1, round(n_blocks * len(run) / len(self))), len(run))
+            labels[run] = count + np.arange(len(run)) * most // len(run)
+            count += most
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The inputs of all targets, smoothed and scaled once.
+
+    Attributes
+    ----------
+    rows : Rows
+    X : (n, d) in their own units, smoothed if `smoothed`
+    scaling : Scaling
+    Z : (n, d) standardised, single precision
+    smoothed : bool
+    smooths_target : bool
+        Whether a target on these inputs is smoothed for the search: a trajectory without noise in its inputs may
+        still have noise in its outputs.
+    gap : int
+        The widest bandwidth of the smoother in rows, zero if there was none.
+    """
+
+    rows: Rows
+    X: FloatArray
+    scaling: Scaling
+    Z: FloatArray
+    smoothed: bool
+    smooths_target: bool
+    gap: int
+
+    @classmethod
+    def of(
+        cls, rows: Rows, X: FloatArray, *, smoothed: bool = False, smooths_target: bool = False, gap: int = 0
+    ) -> "Inputs":
+        """Scale inputs (n, d)."""
+        scaling = Scaling.of(X, rows.sample_weight)
+        return cls(rows, X, scaling, scaling.apply(X).astype(np.float32), smoothed, smooths_target, gap)
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What the inputs shall explain.
+
+    Attributes
+    ----------
+    y : (n, k) in its own units, never smoothed
+    scaling : Scaling
+        So that the variances of the outputs, as searched on, add up to one.
+    Y : (n, k) standardised, smoothed where the inputs say so, single precision
+    gap : int
+        The widest bandwidth of the smoother in rows, zero if there was none.
+    """
+
+    y: FloatArray
+    scaling: Scaling
+    Y: FloatArray
+    gap: int
+
+    @classmethod
+    def of(cls, inputs: Inputs, y: FloatArray) -> "Target":
+        """Smooth the outputs (n, k) if the inputs say so, and scale them."""
+        rows = inputs.rows
+        smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target else (y, 0)
+        scaling = Scaling.of(smooth, rows.sample_weight)
+        total = np.sqrt(max(int((~scaling.constant).sum()), 1))
+        scaling = replace(scaling, scale=scaling.scale * total)
+        return cls(y, scaling, scaling.apply(smooth).astype(np.float32), gap)
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Samples in both units, with the rows to hold out.
+    """Inputs and a target, with the rows to hold out.
 
     Attributes
     ----------
-    X : (n, d) inputs in their own units, smoothed if that was accepted
-    y : (n, k) outputs in their own units, never smoothed
-    sample_weight : (n,)
-    held_out : HeldOut
-    reserve : HeldOut
-        The same rows and more, for what stays in doubt.
-    inputs, outputs : Scaling
-    samples : Samples
-        Standardised, float32, for the search: outputs smoothed where inputs are, total variance one.
-    smoothed : bool
+    inputs : Inputs
+    target : Target
+    problem : Problem
+        What the search is given.
     gap : int
         Rows between what is fitted and what is held out.
     """
 
-    X: FloatArray
-    y: FloatArray
-    sample_weight: FloatArray
-    held_out: HeldOut
-    reserve: HeldOut
-    inputs: Scaling
-    outputs: Scaling
-    samples: Samples
-    smoothed: bool
+    inputs: Inputs
+    target: Target
+    problem: Problem
     gap: int
 
-    def resampled(self, rng: np.random.Generator, n_blocks: int) -> "Prepared":
-        """Return the same rows with the weights of a block bootstrap: each block counts 0, 1, 2, ... times."""
-        n = len(self.X)
-        blocks = np.arange(n) * min(n_blocks, n) // n
+    @classmethod
+    def of(
+        cls,
+        inputs: Inputs,
+        y: FloatArray,
+        *,
+        n_blocks: int = 20,
+        n_splits: int = 2,
+        shuffle: bool = False,
+        seed: int = 0,
+    ) -> "Prepared":
+        """Choose the rows to hold out.
+
+        Without splits in the rows there are four, of which `n_splits` are used and the others kept in reserve: the
+        first holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of
+        consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
+        nothing would be left); with `shuffle`, random quarters.
+        """
+        check_whole("n_blocks", n_blocks)
+        rows, target = inputs.rows, Target.of(inputs, y)
+        gap = max(inputs.gap, target.gap)
+        splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, seed)
+        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory)
+        held_out = reserve
+        if rows.splits is None:
+            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory)
+        samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, dtype=np.float32)
+        constant = bool(target.scaling.constant.all())
+        return cls(inputs, target, Problem(samples, held_out, reserve, inputs.scaling.constant, constant), gap)
+
+    @property
+    def sample_weight(self) -> FloatArray:
+        """Weights of mean one, (n,)."""
+        return self.inputs.rows.sample_weight
+
+    @property
+    def held_out(self) -> HeldOut:
+        """The rows on which the search compares."""
+        return self.problem.held_out
+
+    def as_measured(self, outputs: Scaling, dtype: DTypeLike = np.float64) -> Problem:
+        """Return the problem with outputs as measured, in this scaling and precision."""
+        Y = outputs.apply(self.target.y).astype(dtype)
+        return replace(self.problem, samples=replace(self.problem.samples, Y=Y))
+
+    def resampled(self, rng: np.random.Generator, n_blocks: int) -> Problem:
+        """Return the problem with the weights of a block bootstrap: each block counts 0, 1, 2, ... times."""
+        rows, problem = self.inputs.rows, self.problem
+        blocks = rows.blocks(n_blocks)
+        n = int(blocks.max()) + 1
 
         def drawn(held_out: HeldOut) -> Splits:
             pairs = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in held_out.splits)
@@ -113,19 +231,16 @@ class Prepared:
 
         splits: Splits = []
         while not splits:  # those that keep rows on both sides
-            counts = np.bincount(rng.integers(blocks[-1] + 1, size=blocks[-1] + 1), minlength=blocks[-1] + 1)
-            weight = self.sample_weight * counts[blocks]
-            splits = drawn(self.held_out)
-        return replace(
-            self,
-            sample_weight=weight,
-            samples=replace(self.samples, weights=(self.samples.weights * counts[blocks]).astype(np.float32)),
-            held_out=HeldOut.of(splits, weight),
-            reserve=HeldOut.of(drawn(self.reserve), weight),
-        )
+            counts = np.bincount(rng.integers(n, size=n), minlength=n)[blocks]
+            weight = rows.sample_weight * counts
+            splits = drawn(problem.held_out)
+        samples = replace(problem.samples, weights=(problem.samples.weights * counts).astype(np.float32))
+        held_out = HeldOut.of(splits, weight, rows.trajectory)
+        reserve = HeldOut.of(drawn(problem.reserve), weight, rows.trajectory)
+        return replace(problem, samples=samples, held_out=held_out, reserve=reserve)
 
 
-def smooth_inputs(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, int]:
+def smooth_columns(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, int]:
     """Smooth all columns but discrete ones; return them and the widest bandwidth in rows."""
     found = smoother(X, t, trajectory=trajectory)
     keep = is_discrete(X)
@@ -133,102 +248,30 @@ def smooth_inputs(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, i
     return values, int(np.ceil(np.max(found.bandwidth[~keep], initial=0.0)))
 
 
-def prepare(
-    data: Measured,
-    *,
-    smoothing: str = "auto",
-    n_blocks: int = 20,
-    n_splits: int = 2,
-    shuffle: bool = False,
-    seed: int = 0,
-) -> list[Prepared]:
-    """Smooth, choose the rows to hold out, and standardise.
+def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto") -> list[Inputs]:
+    """Smooth inputs (n, d) if that is asked for, and scale them.
 
-    Return one version of the data, or two between which the held-out blocks must decide: smoothed, measured.
-
-    Without splits in the data there are four, of which `n_splits` are used and the others kept in reserve: the first
-    holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of consecutive rows,
-    with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or nothing would be left); with
-    `shuffle`, random quarters.
+    Return one version, or two between which the held-out blocks must decide: smoothed, measured.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
-    check_whole("n_blocks", n_blocks)
-    X, y, t, trajectory = data.X, data.y, data.t, data.trajectory
-    if t is not None:
-        sample_times(t, trajectory_rows(trajectory, len(X)))  # complains, whether or not they are used
-    candidates = smoothing == "on" or (smoothing == "auto" and t is not None)
-    smooth_X, gap = smooth_inputs(X, t, trajectory) if candidates else (X, 0)
-    changed = not np.array_equal(smooth_X, X)
-    smooth_y, y_gap = smooth_inputs(y, t, trajectory) if candidates else (y, 0)
-    gap = max(gap, y_gap)
-
-    def standardised(inputs: FloatArray, outputs: FloatArray, smoothed: bool, gap: int) -> Prepared:
-        splits = data.splits or _splits(X, y, trajectory, n_blocks, gap, shuffle, seed)
-        reserve = HeldOut.of(splits, data.sample_weight, trajectory)
-        held_out = reserve
-        if data.splits is None:
-            held_out = HeldOut.of(splits[:n_splits], data.sample_weight, trajectory)
-        scaled_X, scaled_y = Scaling.of(inputs, data.sample_weight), Scaling.of(outputs, data.sample_weight)
-        total = np.sqrt(max(int((~scaled_y.constant).sum()), 1))  # so that the variances add up to one
-        scaled_y = replace(scaled_y, scale=scaled_y.scale * total)
-        samples = Samples.of(scaled_X.apply(inputs), scaled_y.apply(outputs), data.sample_weight, dtype=np.float32)
-        return Prepared(inputs, y, data.sample_weight, held_out, reserve, scaled_X, scaled_y, samples, smoothed, gap)
-
-    if not candidates:
-        return [standardised(X, y, False, 0)]
-    if not changed:  # a trajectory without noise in its inputs may still have noise in its outputs
-        return [standardised(X, smooth_y, False, gap)]
-    if smoothing == "on":
-        return [standardised(smooth_X, smooth_y, True, gap)]
-    return [standardised(smooth_X, smooth_y, True, gap), standardised(X, y, False, 0)]
+    if smoothing == "off" or (smoothing == "auto" and rows.t is None):
+        return [Inputs.of(rows, X)]
+    smooth, gap = smooth_columns(X, rows.t, rows.trajectory)
+    if np.array_equal(smooth, X):
+        return [Inputs.of(rows, X, smooths_target=True, gap=gap)]
+    smoothed = Inputs.of(rows, smooth, smoothed=True, smooths_target=True, gap=gap)
+    return [smoothed] if smoothing == "on" else [smoothed, Inputs.of(rows, X)]
 
 
-def smoothing_helps(
-    smoothed: Prepared, measured: Prepared, refit: Refit, found: Callable[[Prepared], FloatArray]
-) -> bool:
-    """Return whether what was found on smoothed data predicts outputs as measured better than its three rivals do.
-
-    These are the same form on measured inputs, a network on all measured inputs, and, beyond doubt, the mean. Rows
-    that are no trajectory lose their contents when they are smoothed. What is found then is worth nothing on either
-    kind of input, and only the other two rivals tell.
-
-    Parameters
-    ----------
-    found : callable
-        Returns the held-out errors (pieces,) of what was found, refitted to other data.
-    """
-    held_out, outputs = smoothed.held_out.first(), smoothed.outputs
-
-    def judged(data: Prepared) -> Prepared:
-        samples = replace(data.samples, Y=outputs.apply(data.y).astype(np.float32))
-        return replace(data, samples=samples, outputs=outputs, held_out=held_out)
-
-    smoothed, measured = judged(smoothed), judged(measured)
-    live = ~measured.inputs.constant
-    search = SupportSearch(measured.samples, np.arange(live.size), held_out, refit)
-    errors = found(smoothed)
-    if not held_out.better(errors, search.refits([np.zeros_like(live)])[0].errors):
-        return False
-    rivals = found(measured), search.refits([live])[0].errors
-    return held_out.typical(errors) < min(map(held_out.typical, rivals))
-
-
-def _splits(
-    X: FloatArray,
-    y: FloatArray,
-    trajectory: Any,
-    n_blocks: int,
-    gap: int,
-    shuffle: bool,
-    seed: int,
-) -> Splits:
+def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> Splits:
+    n = len(rows)
+    nothing = np.empty((n, 1))
     if shuffle:
-        return list(KFold(4, shuffle=True, random_state=seed).split(X))
-    runs = trajectory_rows(trajectory, len(X))
-    if max(map(len, runs)) < 4:  # too short to be cut: hold out whole runs
-        return list(GroupKFold(min(4, len(runs))).split(X, y, trajectory))[::-1]
-    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, len(X) // 16))
-    return list(splitter.split(X, y, trajectory))[::-1]
+        return list(KFold(4, shuffle=True, random_state=seed).split(nothing))
+    if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
+        return list(GroupKFold(min(4, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
+    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16))
+    return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 
 def _checked_splits(

@@ -1,16 +1,52 @@
 """Rows held out of the fits, cut into pieces, and the paired comparison of errors over these pieces."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.series.splits import pieces
 
 # Standard errors of the paired comparison: two models are as good within ONE; one is better beyond TWO.
 TIE, EVIDENCE = 1.0, 2.0
 NEGLIGIBLE = 1e-12  # squared error, in units of the variance of y
+
+
+class Predictor(Protocol):
+    """A fitted function."""
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """The null model: a function of no inputs that returns the same (outputs,) for every row."""
+
+    value: FloatArray
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the value for every row, (n, outputs)."""
+        return np.broadcast_to(self.value, (len(X), self.value.size))
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Models fitted to the training rows of each split, and what they lose on the held-out rows.
+
+    Attributes
+    ----------
+    models : one for each split
+    losses : tuple of (test,), one for each split
+    errors : (pieces,) mean loss of each piece
+    """
+
+    models: tuple[Any, ...]
+    losses: tuple[FloatArray, ...]
+    errors: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +95,35 @@ class HeldOut:
         labels = self.labels[:n]
         return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1])
 
-    def piece_errors(self, squared: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
-        """Return the mean squared error of each piece, given those of the held-out rows of each split."""
+    def score(
+        self,
+        fit: Callable[[int, np.ndarray], Predictor],
+        X: FloatArray,
+        Y: FloatArray,
+        sample_weight: FloatArray,
+        loss: Loss = SQUARED,
+    ) -> Scored:
+        """Fit each split, predict its held-out rows and score the pieces.
+
+        Parameters
+        ----------
+        fit : callable
+            Takes the number of a split and its training rows, and returns a model.
+        X, Y : (n, inputs) and (n, outputs)
+        sample_weight : (n,)
+        loss : Loss
+        """
+        models = tuple(fit(k, train) for k, (train, _) in enumerate(self.splits))
+        losses = tuple(
+            loss.values(model.predict(X[test]), Y[test]) for model, (_, test) in zip(models, self.splits, strict=True)
+        )
+        return Scored(models, losses, self.piece_errors(losses, sample_weight))
+
+    def piece_errors(self, losses: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
+        """Return the mean loss of each piece, given those of the held-out rows of each split."""
         total = np.zeros(self.weights.size)
-        for (_, test), label, errors in zip(self.splits, self.labels, squared, strict=True):
-            total += np.bincount(label, sample_weight[test] * errors, minlength=total.size)
+        for (_, test), label, lost in zip(self.splits, self.labels, losses, strict=True):
+            total += np.bincount(label, sample_weight[test] * lost, minlength=total.size)
         return total / np.where(self.weights > 0, self.weights, 1.0)
 
     def mean(self, errors: FloatArray) -> float:

@@ -6,11 +6,33 @@ import numpy as np
 
 # Records, parameters and fitted attributes that had another name in format 1.
 _RECORDS = {"DictionaryHead": "PolynomialHead"}
+# Places that are no longer stored.
+_DROPPED = {
+    "FewVariablesRegressor": (
+        "fitted/support_bic_",
+        "fitted/_labels",
+        "fitted/_candidates",
+        "fitted/_refit",
+        "fitted/_search_scaling",
+    ),
+    "FewDirectionsRegressor": ("parameters/solver",),
+}
 
 
 def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
     """Change a description of format 1, and the names of its tensors, in place."""
+    for place in _DROPPED.get(str(description.get("estimator")), ()):
+        _drop(place, description, tensors)
     _rename_records(description)
+
+
+def _drop(place: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    section, name = place.split("/")
+    entries = description.get(section)
+    if isinstance(entries, dict) and name in entries:
+        del entries[name]
+        for tensor in [key for key in tensors if f"{key}/".startswith(f"{place}/")]:
+            del tensors[tensor]
 
 
 def _rename_records(code: Any) -> None:

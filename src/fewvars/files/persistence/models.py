@@ -12,7 +12,6 @@ from fewvars._common.kinds import (
     one_of,
     real,
     require,
-    row,
     rows,
     table,
     text,
@@ -27,7 +26,7 @@ from fewvars.files.persistence.records import (
     Description,
 )
 from fewvars.heads import Head, head_types
-from fewvars.heads.network import check_parameters, n_parameters
+from fewvars.heads.network import check_parameters
 from fewvars.paper import (
     AdaptiveDirectionsRegressor,
     AdaptiveGroupLassoRegressor,
@@ -39,9 +38,7 @@ from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.directions.path import DirectionsPath
 from fewvars.search.variables.path import Path
-from fewvars.search.variables.selection import Candidate, Refit
 from fewvars.series.lags import LagTransformer
-from fewvars.series.scaling import Scaling
 
 
 def _is_head(name: str, value: Any, sizes: dict[str, int]) -> None:
@@ -92,18 +89,8 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
 
 
 def _check_few_variables(model: FewVariablesRegressor) -> None:
-    inputs, outputs = model._search_scaling
-    d, n_outputs = model.n_features_in_, outputs.mean.size
-    require(inputs.mean.size == d, "the scaling has another number of inputs")
-    require(np.array_equal(model.path_.labels, model._labels), "the groups of the path are not those of the model")
-    _check_head(model, int(model.support_.sum()), n_outputs)
-    groups = model.path_.norms.shape[1]
-    for candidate in model._candidates:
-        require(candidate.mask.size == groups, "the masks of the candidates do not fit the groups")
-        n_chosen = int(candidate.mask[model._labels].sum())
-        needed = n_parameters(n_chosen, model._refit.widths, n_outputs) if n_chosen else 0
-        for theta in candidate.thetas:
-            require(theta.size == needed, f"a candidate has {theta.size} parameters: its network needs {needed}")
+    require(model.path_.labels.size == model.n_features_in_, "the path has another number of inputs")
+    _check_head(model, int(model.support_.sum()), None)
 
 
 def _check_few_directions(model: FewDirectionsRegressor) -> None:
@@ -183,12 +170,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "support_sizes_": array("int", "candidates", least=0),
             "support_errors_": array("float", "candidates", finite=False),
             "support_errors_se_": array("float", "candidates", finite=False),
-            "support_bic_": array("float", "candidates", finite=False),
             "path_": one_of(Path),
-            "_labels": array("int", "inputs", least=0),
-            "_candidates": rows(one_of(Candidate), least=1),
-            "_refit": one_of(Refit),
-            "_search_scaling": row(one_of(Scaling), one_of(Scaling)),
         },
         _check_few_variables,
         _OPTIONAL | {"selection_frequencies_"},

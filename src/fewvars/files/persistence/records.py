@@ -27,7 +27,6 @@ from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.directions.path import DirectionsPath
 from fewvars.search.variables.path import Path
-from fewvars.search.variables.selection import Candidate, Refit
 from fewvars.series.scaling import Scaling
 
 # Powers are multiplied out one by one: a forged exponent must not keep `predict` busy for ever.
@@ -110,24 +109,6 @@ RECORDS: dict[type, Description] = {
             "singular_values": array("float", "strengths", "directions", **_score),
             "losses": array("float", "strengths", **_score),
             "outcome": one_of(Outcome),
-        }
-    ),
-    Refit: Description(
-        {
-            "widths": rows(whole(least=1), least=1),
-            "activation": text(*ACTIVATIONS),
-            "n_updates": whole(),
-            "learning_rate": real(above=0.0),
-            "ridge": real(least=0.0),
-            "batch_size": whole(least=1),
-            "seed": whole(),
-        }
-    ),
-    Candidate: Description(
-        {
-            "mask": array("bool", "groups"),
-            "thetas": rows(array("float", "parameters"), least=1),
-            "errors": array("float", "pieces", **_score),
         }
     ),
     DictionaryFit: Description(

@@ -1,16 +1,13 @@
-"""Choose the directions: functions of k linear combinations, fitted at each rank, compared on held-out blocks."""
+"""Functions of few linear combinations, fitted at each rank and scored on the held-out blocks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
-from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
-from fewvars.engine.solvers import Outcome, adam
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.directions.ridge_functions import (
     Form,
@@ -19,14 +16,9 @@ from fewvars.search.directions.ridge_functions import (
     RidgeFunction,
     unit_variance,
 )
-from fewvars.search.held_out import HeldOut
+from fewvars.search.held_out import Constant, HeldOut, Predictor, Scored
 
 RIDGES = (1e-5, 1e-4, 1e-3)
-# Standard errors by which a weak direction must show. The splits share most of their training rows, so where there is
-# none the figure spreads by about 1.3 instead of one.
-WEAK = 3.0
-# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is not tried without.
-NOTHING, STRONG = 1e-3, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +57,20 @@ class RankSearch:
 
     def mean(self) -> RankCandidate:
         """Return the candidate of rank zero, which predicts the mean."""
-        errors = []
-        for train, test in self.held_out.splits:
-            mean = np.average(self.samples.Y[train], axis=0, weights=self.samples.weights[train])
-            errors.append(((self.samples.Y[test] - mean) ** 2).sum(axis=1))
-        return RankCandidate(0, None, (), self.held_out.piece_errors(errors, self.samples.weights))
+        Y, weights, loss = self.samples.Y, self.samples.weights, self.samples.loss
+        scored = self._scored(lambda train: Constant(loss.null_model(Y[train], weights[train])))
+        return RankCandidate(0, None, (), scored.errors)
 
     def candidate(self, form: Form, directions: FloatArray) -> RankCandidate:
         """Fit a form on the training rows of each split, from these directions (k, d)."""
-        functions, errors = [], []
-        for train, test in self.held_out.splits:
-            functions.append(form.fit(self.samples.rows(train), directions))
-            predicted = functions[-1].predict(self.samples.X[test])
-            errors.append(((predicted - self.samples.Y[test]) ** 2).sum(axis=1))
+        scored = self._scored(lambda train: form.fit(self.samples.rows(train), directions))
         self.on_refit()
-        return RankCandidate(
-            len(directions), form, tuple(functions), self.held_out.piece_errors(errors, self.samples.weights)
-        )
+        return RankCandidate(len(directions), form, scored.models, scored.errors)
+
+    def _scored(self, fit: Callable[[np.ndarray], Predictor]) -> Scored:
+        """Score what `fit` makes of the training rows of each split."""
+        samples = self.samples
+        return self.held_out.score(lambda _, train: fit(train), samples.X, samples.Y, samples.weights, samples.loss)
 
     def candidates(self, tasks: Sequence[tuple[Form, FloatArray]]) -> list[RankCandidate]:
         """Fit several forms, in threads."""
@@ -90,6 +79,10 @@ class RankSearch:
     def error(self, candidate: RankCandidate) -> float:
         """Return the typical held-out error, by which candidates are ranked."""
         return self.held_out.typical(candidate.errors)
+
+    def error_of(self, function: RidgeFunction) -> float:
+        """Return the typical error of a function that has been fitted."""
+        return self.held_out.typical(self._scored(lambda _: function).errors)
 
     def on_first_split(self) -> "RankSearch":
         """Return the search that compares on the first split alone: a quick look."""
@@ -115,7 +108,7 @@ class RankSearch:
 
     def strengths(self, candidate: RankCandidate) -> tuple[FloatArray, FloatArray]:
         """Return its directions, (k, d), and how strongly the function depends on them, (k,), strongest first."""
-        return _leading(candidate.functions[0].gradient(self.samples.X), self.samples, candidate.rank)
+        return leading_directions(candidate.functions[0].gradient(self.samples.X), self.samples, candidate.rank)
 
     def linear_rest(self, base: RankCandidate) -> tuple[FloatArray, float]:
         """Return the combination (1, d) that explains most of the training residual, and its evidence.
@@ -151,228 +144,10 @@ def _uncorrelated(slopes: FloatArray, directions: FloatArray, samples: Samples) 
     return unit_variance((strongest - directions.T @ within).T, samples)
 
 
-@dataclass(frozen=True, eq=False)
-class Directions:
-    """The chosen rank and the evidence.
-
-    Attributes
-    ----------
-    best : RankCandidate
-        Of the chosen rank.
-    ranks, errors, errors_se : (ranks,)
-        Ranks that were tried, the held-out error of the best form of each, and its standard error over the pieces.
-    held_out_error : float
-        Of the chosen rank. It chose the rank, so it is not a test error.
-    """
-
-    best: RankCandidate
-    ranks: np.ndarray
-    errors: FloatArray
-    errors_se: FloatArray
-    held_out_error: float
-
-
-def low_rank(network: Network, theta: FloatArray, rank: int) -> tuple[Network, FloatArray]:
-    """Cut the first layer to a rank and write it as two: W_1 ~ (U sqrt(S)) (sqrt(S) V^T), the inner one linear."""
-    first, *rest = network.layers(theta)
-    U, s, Vt = np.linalg.svd(first.weights.astype(float), full_matrices=False)
-    roots = np.sqrt(s[:rank])
-    activations = ("identity", *network.activation)
-    factored = Network(network.n_inputs, (rank, *network.widths), network.n_outputs, activations)
-    parts = [roots[:, None] * Vt[:rank], np.zeros(rank), U[:, :rank] * roots, first.biases]
-    for layer in rest:
-        parts += [layer.weights, layer.biases]
-    return factored, np.concatenate([part.ravel() for part in parts])
-
-
-def refined_starts(
-    search: RankSearch,
-    network: Network,
-    thetas: Mapping[int, FloatArray],
-    train: Samples,
-    most: int,
-    *,
-    n_updates: int,
-    ridge: float,
-    **options: Any,
-) -> tuple[dict[int, FloatArray], int]:
-    """Cut networks along the path to each rank, and train all their factors jointly by Adam.
-
-    Parameters
-    ----------
-    thetas : mapping of rank to parameters of `network`
-    train : Samples
-        The training rows of the first split.
-    most : int
-        Largest rank to return.
-
-    Returns
-    -------
-    directions by rank, (rank, d), and the rank with the smallest typical error on the first split
-    """
-    look = search.on_first_split()
-    test = look.held_out.splits[0][1]
-    directions, errors = {}, {}
-    for rank in range(1, min(most, max(thetas, default=0)) + 1):
-        enough = thetas[min(r for r in thetas if r >= rank)]
-        factored, start = low_rank(network, enough, rank)
-        fit = adam(
-            factored,
-            train,
-            theta=start.astype(train.X.dtype),
-            n_updates=n_updates,
-            schedule="cosine",
-            ridge=ridge,
-            first_ridge=ridge,
-            **options,
-        )
-        theta = start if fit.outcome is Outcome.DIVERGED else fit.theta.astype(float)
-        directions[rank] = factored.layers(theta)[0].weights
-        squared = ((factored.predict(theta, search.samples.X[test]) - search.samples.Y[test]) ** 2).sum(axis=1)
-        errors[rank] = look.held_out.typical(look.held_out.piece_errors([squared], search.samples.weights))
-        search.on_refit()
-    return directions, min(errors, key=lambda rank: errors[rank], default=0)
-
-
-def choose_directions(
-    search: RankSearch,
-    starts: Mapping[int, FloatArray],
-    likely: int,
-    *,
-    max_rank: int,
-    n_directions: int | None = None,
-) -> Directions:
-    """Find the form that suits the likely rank best, compare ranks around it, and add a weak linear direction.
-
-    Parameters
-    ----------
-    starts : mapping of rank to (rank, d)
-        Directions from the path.
-    likely : int
-        The rank that did best along the path.
-    max_rank : int
-        The largest to consider.
-    n_directions : int, optional
-        The rank asked for.
-    """
-    mean = search.mean()
-    if not starts or n_directions == 0:
-        return _evidence(search, mean, {0: mean})
-    if n_directions is not None:
-        likely = n_directions
-        starts = {likely: starts.get(likely, _completed(starts[max(starts)], likely))}
-    look, some = search.on_first_split(), replace(search, held_out=search.held_out.first(2))
-    form = min(look.candidates([(form, starts[likely]) for form in search.forms(likely)]), key=look.error).form
-    assert form is not None
-    tried = {0: some.mean(), likely: some.candidate(form, starts[likely])}
-    best = tried[likely]
-    if n_directions is None:
-        _extend(some, tried, form, starts)
-        order = sorted(tried)
-        best = tried[order[some.held_out.smallest_not_worse([tried[k].errors for k in order])]]
-        best = _without_idle(some, best, tried)
-        best = _with_linear_rest(search, some, best, tried, max_rank)
-    return _evidence(some, best, tried)
-
-
-def _completed(directions: FloatArray, k: int) -> FloatArray:
-    """Return the directions (r, d) and more that are orthogonal to them, k in all."""
-    others = np.linalg.qr(directions.T, mode="complete")[0].T[len(directions) : k]
-    return np.vstack([directions, others])
-
-
-def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, starts: Mapping[int, FloatArray]) -> None:
-    """Try the ranks next to the best one until the best has both neighbours."""
-    while True:
-        best = min(tried, key=lambda k: search.error(tried[k]))
-        missing = [k for k in (best - 1, best + 1) if k in starts and k not in tried]
-        if not missing:
-            return
-        for candidate in search.candidates([(form, starts[k]) for k in missing]):
-            tried[candidate.rank] = candidate
-
-
-def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
-    """Drop the weakest directions while the others do as well alone, or where next to nothing depends on them.
-
-    These start from the directions of the larger rank that matter most: the path may have no good start for them.
-    """
-    while base.form is not None and base.rank > 1:
-        directions, values = search.strengths(base)
-        if values[-1] > STRONG * values[0]:
-            break
-        n_live = int((values > NOTHING * values[0]).sum())
-        fewer = search.candidate(base.form, directions[: min(n_live, base.rank - 1)])
-        if n_live == base.rank and not search.held_out.not_worse(fewer.errors, base.errors):
-            break
-        base = tried[fewer.rank] = fewer
-    return base
-
-
-def _with_linear_rest(
-    search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate], max_rank: int
-) -> RankCandidate:
-    """Add a direction along which the residual held out of all splits is linear beyond doubt.
-
-    A polynomial is first tried with its weakest direction replaced by such a linear one: if that is not worse, it
-    is the simpler form of the same rank, and nothing linear is left to be added.
-    """
-    for _ in range(search.samples.Y.shape[1]):  # at most one for each output
-        if base.form is None or base.rank == search.samples.X.shape[1]:
-            break
-        form = replace(base.form, last_linear=True) if isinstance(base.form, PolynomialForm) else base.form
-        if form is not base.form and base.rank > 1:
-            strongest = search.strengths(base)[0][:-1]
-            direction, _ = some.linear_rest(some.candidate(base.form, strongest))
-            simpler = some.candidate(form, np.vstack([strongest, direction]))
-            if some.held_out.not_worse(simpler.errors, base.errors):
-                tried[base.rank] = simpler
-                return simpler
-        if base.rank >= max_rank:
-            break
-        direction, evidence = search.linear_rest(search.refitted(base))
-        if evidence < WEAK:
-            break
-        larger = some.candidate(form, np.vstack([base.functions[0].directions, direction]))
-        values = search.strengths(larger)[1]
-        if values[-1] <= NOTHING * values[0]:
-            break
-        base = tried[larger.rank] = larger
-    return base
-
-
-def active_directions(search: RankSearch, chosen: RankCandidate, n_fits: int = 4) -> tuple[FloatArray, FloatArray]:
-    """Fit the chosen form to all rows and return its directions, (k, d), and their singular values, (k,).
-
-    They are the leading right singular vectors of the table of gradients of the fitted function, of a few fits if it
-    is a network: orthonormal in standardised inputs, ordered by how strongly the function depends on them
-    (Constantine, Dow and Wang, 2014), the largest loading of each positive.
-    """
-    form = chosen.form
-    assert form is not None
-    forms = [replace(form, seed=form.seed + s) for s in range(n_fits)] if isinstance(form, NetworkForm) else [form]
-    fits = [one.fit(search.samples, chosen.functions[0].directions) for one in forms]
-    gradients = np.concatenate([fit.gradient(search.samples.X) for fit in fits], axis=1)
-    directions, values = _leading(gradients, search.samples, chosen.rank)
-    return directions, values / np.sqrt(len(fits))
-
-
-def _leading(gradients: FloatArray, samples: Samples, k: int) -> tuple[FloatArray, FloatArray]:
+def leading_directions(gradients: FloatArray, samples: Samples, k: int) -> tuple[FloatArray, FloatArray]:
     """Return the leading right singular vectors (k, d) and values of the table of gradients (n, any, d)."""
     table = (np.sqrt(samples.weights)[:, None, None] * gradients).reshape(-1, gradients.shape[2])
     values, vectors = np.linalg.eigh(table.T @ table / len(samples))
     values, directions = values[::-1][:k], vectors.T[::-1][:k]
     largest = directions[np.arange(k), np.abs(directions).argmax(axis=1)]
     return directions * np.sign(largest)[:, None], np.sqrt(np.maximum(values, 0.0))
-
-
-def _evidence(search: RankSearch, best: RankCandidate, tried: Mapping[int, RankCandidate]) -> Directions:
-    ranks = sorted(tried)
-    measured = [search.held_out.measured(tried[k].errors) for k in ranks]
-    return Directions(
-        best=best,
-        ranks=np.array(ranks),
-        errors=np.array([mean for mean, _ in measured]),
-        errors_se=np.array([se for _, se in measured]),
-        held_out_error=search.held_out.mean(best.errors),
-    )

@@ -55,8 +55,8 @@ class Path:
         dead = self.norms == 0
         return np.where(dead.any(axis=0), self.strengths[dead.argmax(axis=0)], np.inf)
 
-    def nested_supports(self) -> list[np.ndarray]:
-        """Return one set of groups (a mask) for each size from all down to none.
+    def nested_supports(self, among: np.ndarray | None = None) -> list[np.ndarray]:
+        """Return one set of groups (a mask) for each size, from all (or all of those given, a mask) down to none.
 
         Groups die in the order of their critical strengths; those that die at the same strength are taken
         in the order of their norms just before.
@@ -67,8 +67,8 @@ class Path:
         last = np.where(alive.any(axis=0), len(alive) - 1 - alive[::-1].argmax(axis=0), -1)
         norms = np.where(last >= 0, self.norms[last, np.arange(self.norms.shape[1])], 0.0)
         order = np.lexsort((norms, last))  # the first to die first
-        masks = [np.ones(order.size, bool)]
-        for group in order:
+        masks = [np.ones(order.size, bool) if among is None else among]
+        for group in order[masks[0][order]]:
             masks.append(masks[-1].copy())
             masks[-1][group] = False
         return masks

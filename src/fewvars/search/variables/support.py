@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.search.variables.selection import Candidate, LeftOut, Refit, SupportSearch, switched
+from fewvars.search.judge import Verdict
+from fewvars.search.variables.selection import LeftOut, SupportSearch, switched
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,31 +17,22 @@ class Support:
     Attributes
     ----------
     groups : (groups,) mask
-    candidates : tuple of Candidate
-        The supports along the path that were tried, by size.
-    refit : Refit
-        How they were fitted.
     importances, importances_se : (groups,)
         Rise of the held-out mean squared error when a group is left out, and its standard error over the
         pieces, in units of the variance of y; zero for groups not chosen.
     sizes, errors, errors_se : (candidates,)
         Number of groups, held-out error and its standard error over the pieces, of the supports tried, on the
         first split, whose held-out rows the path has not seen.
-    bic : (candidates,)
-        Of the supports tried, on the training rows.
     held_out_error : float
         Of the chosen support. It chose the support, so it is not a test error.
     """
 
     groups: np.ndarray
-    candidates: tuple[Candidate, ...]
-    refit: Refit
     importances: FloatArray
     importances_se: FloatArray
     sizes: np.ndarray
     errors: FloatArray
     errors_se: FloatArray
-    bic: FloatArray
     held_out_error: float
 
 
@@ -82,13 +74,13 @@ def choose_support(
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
     look = search.on_first_split()
-    candidates = look.refits([by_size[k] for k in tried])
+    candidates = look.judge.judge([by_size[k] for k in tried])
     chosen = look.smallest_not_worse(candidates)
     below = max((k for k in tried if k < chosen.mask.sum()), default=0)
     between = [k for k in sizes if below < k < chosen.mask.sum()]
     if between and n_groups is None:
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
-        candidates = sorted(candidates + look.refits([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
+        candidates = sorted(candidates + look.judge.judge([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
         chosen = look.smallest_not_worse(candidates)
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
@@ -96,19 +88,19 @@ def choose_support(
         base, left_out = search.prune(base, always)
         if search.in_doubt(left_out, always):
             search = search.on_reserve()
-            base, left_out = search.prune(search.refits([base.mask], n_starts=3)[0], always)
+            base, left_out = search.prune(search.judge.judge([base.mask], effort=3)[0], always)
     else:
         base = exchange(search, base, always, usable)
         left_out = search.leave_one_out(base)
     return _evidence(search, base, left_out, look, candidates)
 
 
-def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable: np.ndarray) -> Candidate:
+def exchange(search: SupportSearch, base: Verdict, always: np.ndarray, usable: np.ndarray) -> Verdict:
     """Swap the least missed group for a suspicious one outside while that lowers the error beyond doubt."""
     while (base.mask & ~always).any():
         best = base
         for g in search.suspects(base, usable):
-            grown = search.refits([switched(base.mask, g)], start=base)[0]
+            grown = search.judge.judge([switched(base.mask, g)], like=base)[0]
             _, without = search.leave_one_out(grown)
             best = min([best, *(c for h, c in without.items() if not always[h])], key=search.error)
         if best is base or not search.held_out.better(best.errors, base.errors):
@@ -118,7 +110,7 @@ def exchange(search: SupportSearch, base: Candidate, always: np.ndarray, usable:
 
 
 def _evidence(
-    search: SupportSearch, base: Candidate, left_out: LeftOut, look: SupportSearch, candidates: Sequence[Candidate]
+    search: SupportSearch, base: Verdict, left_out: LeftOut, look: SupportSearch, candidates: Sequence[Verdict]
 ) -> Support:
     same, without = left_out
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
@@ -127,13 +119,10 @@ def _evidence(
     measured = [look.held_out.measured(c.errors) for c in candidates]
     return Support(
         groups=base.mask,
-        candidates=tuple(candidates),
-        refit=look.refit,
         importances=rise,
         importances_se=spread,
         sizes=np.array([int(c.mask.sum()) for c in candidates]),
         errors=np.array([mean for mean, _ in measured]),
         errors_se=np.array([se for _, se in measured]),
-        bic=np.array([look.bic(c) for c in candidates]),
         held_out_error=search.held_out.mean(same.errors),
     )

@@ -1,0 +1,80 @@
+"""What a search is given: standardised samples with the rows to hold out, and how much to spend."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
+from fewvars.engine.solvers import Fit, adam
+from fewvars.search.held_out import HeldOut
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data to search on.
+
+    Attributes
+    ----------
+    samples : Samples
+        Standardised: all rows, all inputs, single precision.
+    held_out : HeldOut
+    reserve : HeldOut
+        The same rows and more, for what stays in doubt.
+    constant_inputs : (inputs,) bool
+    constant : bool
+        Whether all outputs are constant, so that there is nothing to explain.
+    """
+
+    samples: Samples
+    held_out: HeldOut
+    reserve: HeldOut
+    constant_inputs: np.ndarray
+    constant: bool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the searches for variables and for directions share: the network, and how long it is trained.
+
+    Attributes
+    ----------
+    hidden_layer_sizes, activation
+        Of the network on the path.
+    first_updates, path_updates, refit_updates : int
+        Updates of the first stage, of each strength on the path, and of each refit.
+    path_factor : float
+        Ratio of neighbouring strengths.
+    batch_size : int
+    learning_rate : float
+        Of the first stage and the path.
+    seed : int
+    n_jobs : int, optional
+        Threads over candidates. The result does not depend on it.
+    """
+
+    hidden_layer_sizes: tuple[int, ...] = (20, 20, 20)
+    activation: str = "tanh"
+    first_updates: int = 1600
+    path_updates: int = 300
+    refit_updates: int = 3000
+    path_factor: float = 1.15
+    batch_size: int = 128
+    learning_rate: float = 0.005
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def reseeded(self, k: int) -> Self:
+        """Return the same settings with another seed."""
+        return replace(self, seed=self.seed + k)
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """The options that the first stage and the path share."""
+        return {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
+
+    def first_stage(self, train: Samples) -> tuple[Network, Fit]:
+        """Train a network briefly: the initial estimate that the path begins with."""
+        network = Network(train.X.shape[1], self.hidden_layer_sizes, train.Y.shape[1], self.activation)
+        return network, adam(network, train, n_updates=self.first_updates, seed=self.seed, **self.training)

@@ -1,0 +1,34 @@
+"""Whether smoothed inputs are worth keeping: what was found on them must predict held-out rows better than rivals."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.search.problem import Problem, Settings
+from fewvars.search.variables.network_judge import NetworkJudge
+
+
+def smoothing_helps(
+    smoothed: Problem, measured: Problem, settings: Settings, refitted: Callable[[Problem], FloatArray]
+) -> bool:
+    """Return whether what was found on smoothed inputs predicts outputs as measured better than its three rivals do.
+
+    These are the same form on measured inputs, a network on all measured inputs, and, beyond doubt, the mean. Rows
+    that are no trajectory lose their contents when they are smoothed. What is found then is worth nothing on either
+    kind of input, and only the other two rivals tell.
+
+    Parameters
+    ----------
+    smoothed, measured : Problem
+        The same outputs as measured, on the same held-out rows.
+    refitted : callable
+        Returns the held-out errors (pieces,) of what was found, refitted to a problem.
+    """
+    held_out, live = measured.held_out, ~measured.constant_inputs
+    judge = NetworkJudge.of(measured, np.arange(live.size), settings)
+    errors = refitted(smoothed)
+    if not held_out.better(errors, judge.judge([np.zeros_like(live)])[0].errors):
+        return False
+    rivals = refitted(measured), judge.judge([live])[0].errors
+    return held_out.typical(errors) < min(map(held_out.typical, rivals))

@@ -1,0 +1,13 @@
+"""The judges of supports by name: a new one is a file of its own, and a line here."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fewvars.search.judge import Judge
+from fewvars.search.problem import Problem, Settings
+from fewvars.search.variables.network_judge import NetworkJudge
+
+JUDGES: dict[str, Callable[[Problem, np.ndarray, Settings, Callable[[], None]], Judge]] = {
+    NetworkJudge.name: NetworkJudge.of,
+}

@@ -1,0 +1,113 @@
+"""A judge from outside the package: one class and one entry of `JUDGES`, and the search uses it."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fewvars._common.progress import Progress
+from fewvars.engine.samples import Samples
+from fewvars.search.held_out import HeldOut
+from fewvars.search.judge import Verdict
+from fewvars.search.problem import Problem
+from fewvars.search.variables.judges import JUDGES
+from fewvars.search.variables.network_judge import NetworkJudge
+from fewvars.search.variables.search import Groups, VariableSettings, find_variables
+from fewvars.series.splits import BlockedSplit
+
+
+@dataclass(frozen=True)
+class LinearFunction:
+    slopes: np.ndarray
+
+    def predict(self, X):
+        return X @ self.slopes
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """Judges by linear least squares, which needs neither starts nor tuning."""
+
+    samples: Samples
+    labels: np.ndarray
+    held_out: HeldOut
+    seen: list
+
+    name: ClassVar[str] = "least squares"
+    fewest_rows: ClassVar[int] = 4
+
+    def on(self, held_out):
+        return replace(self, held_out=held_out)
+
+    def tuned(self, mask, effort=1):
+        return self, self.judge([mask])[0]
+
+    def judge(self, masks, like=None, effort=1):
+        return [self._verdict(mask) for mask in masks]
+
+    def residuals(self, verdict, rows):
+        return self.samples.Y[rows] - verdict.state.predict(self.samples.X[rows] * verdict.mask[self.labels])
+
+    def _verdict(self, mask):
+        X, Y, weights = self.samples.X * mask[self.labels], self.samples.Y, self.samples.weights
+        scored = self.held_out.score(
+            lambda _, train: LinearFunction(np.linalg.lstsq(X[train], Y[train], rcond=None)[0]), X, Y, weights
+        )
+        self.seen.append(mask)
+        return Verdict(mask, scored.losses, scored.errors, scored.models[0])
+
+
+def make_problem(n=300, d=5):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = X[:, 1] - 0.7 * X[:, 3] + 0.1 * rng.standard_normal(n)
+    splits = list(BlockedSplit(4, n_blocks=6).split(X))[::-1]
+    held_out = HeldOut.of(splits[:2], np.ones(n))
+    samples = Samples.of(X, (y - y.mean()) / y.std(), dtype=np.float32)
+    return Problem(samples, held_out, HeldOut.of(splits, np.ones(n)), np.zeros(d, bool), False)
+
+
+SETTINGS = VariableSettings(first_updates=60, path_updates=20, path_factor=1.5, refit_updates=100)
+GROUPS = Groups(np.arange(5), np.ones(5, bool), np.zeros(5, bool))
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    masks = []
+    monkeypatch.setitem(
+        JUDGES,
+        LeastSquares.name,
+        lambda problem, labels, *_: LeastSquares(problem.samples, labels, problem.held_out, masks),
+    )
+    return masks
+
+
+def test_the_search_asks_a_judge_from_outside(seen, monkeypatch):
+    def unused(*_, **__):
+        raise AssertionError("the search asked the network judge")
+
+    monkeypatch.setattr(NetworkJudge, "judge", unused)
+    with Progress(0) as progress:
+        found = find_variables(make_problem(), GROUPS, replace(SETTINGS, judge="least squares"), progress)
+    assert_array_equal(found.inputs, [False, True, False, True, False])
+    assert len(seen) > 5
+    assert found.support.held_out_error < 0.05
+
+
+def test_a_judge_says_how_many_rows_it_needs(seen, monkeypatch):
+    monkeypatch.setattr(LeastSquares, "fewest_rows", 1000)
+    with (
+        Progress(0) as progress,
+        pytest.raises(ValueError, match="X has 300 rows: the least squares judge needs at least 1000"),
+    ):
+        find_variables(make_problem(), GROUPS, replace(SETTINGS, judge="least squares"), progress)
+
+
+def test_losses_of_rows_add_up_to_errors_of_pieces():
+    problem = make_problem()
+    verdict = NetworkJudge.of(problem, GROUPS.labels, SETTINGS).judge([np.arange(5) == 1])[0]
+    pieces = np.concatenate(problem.held_out.labels)
+    means = np.bincount(pieces, np.concatenate(verdict.losses)) / np.bincount(pieces)
+    assert_allclose(verdict.errors, means, rtol=1e-6)
