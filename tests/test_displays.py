@@ -195,12 +195,6 @@ class TestSizes:
         assert display.ax_.get_yscale() == "log"
         assert display.ax_.get_ylabel().endswith("variance of the output")
 
-    def test_bic_has_its_own_axis(self):
-        display = SupportSizeDisplay([0, 1, 2], [1.0, 0.1, 0.2], [0.1] * 3, bic=[9.0, 4.0, 5.0], chosen=1).plot()
-        other = [ax for ax in display.figure_.axes if ax is not display.ax_]
-        assert_array_equal(other[0].get_lines()[0].get_ydata(), [9, 4, 5])
-        assert "BIC" in drawn(display)
-
     def test_paper_has_bic_only(self):
         X, y = product_and_line(200)
         model = AdaptiveGroupLassoRegressor(configuration=LITERAL, random_state=0).fit(X, y)
@@ -223,7 +217,7 @@ class TestSizes:
         assert SupportSizeDisplay([0, 1], [1.0, 0.0]).plot().ax_.get_yscale() == "linear"
 
     def test_bad_input(self):
-        with pytest.raises(ValueError, match="Give errors, bic, or both"):
+        with pytest.raises(ValueError, match="Give either errors or bic"):
             SupportSizeDisplay([0, 1])
         with pytest.raises(ValueError, match=r"errors has shape \(3,\): give one value for each of 2"):
             SupportSizeDisplay([0, 1], [1, 2, 3])
@@ -267,7 +261,7 @@ class TestCurves:
         assert_array_equal(learned.get_ydata(), model.predict(X))
         assert_array_equal(display.error_ax_.get_lines()[0].get_ydata(), model.predict(X) - y)
         assert_array_equal(measured.get_xdata(), 0.5 * np.arange(len(y)))
-        assert {"measured", "learned", "time", "error"} <= set(drawn(display))
+        assert {"measured", "predicted", "time", "error"} <= set(drawn(display))
 
     def test_lines_break_between_runs(self):
         display = CurveDisplay.from_predictions(np.arange(6), np.ones(6), trajectory=list("aabbba"))

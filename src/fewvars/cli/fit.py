@@ -191,9 +191,8 @@ def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[s
 def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
     import warnings
 
-    import numpy as np
-
     from fewvars.estimators import FewDirectionsRegressor, FewVariablesRegressor
+    from fewvars.files.tables.frame import named_columns
 
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
     known = estimator().get_params()
@@ -207,10 +206,9 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
     with warnings.catch_warnings():
         # The answer says so itself.
         warnings.filterwarnings("ignore", message="No (input|direction) predicts y", category=UserWarning)
-        model = estimator(**asked).fit(rows.X, rows.y, t=rows.t, trajectory=rows.trajectory)
-    seconds = time.perf_counter() - start
-    model.feature_names_in_ = np.array(roles.inputs, dtype=object)  # X was a plain array
-    return model, seconds
+        X = named_columns(rows.X, roles.inputs)
+        model = estimator(**asked).fit(X, rows.y, t=rows.t, trajectory=rows.trajectory)
+    return model, time.perf_counter() - start
 
 
 def _save(model: Any, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewvars.displays.figure import BLUE, PALE, fitted_attribute, new_axes, quiet
+from fewvars.displays.figure import BLUE, PALE, findings_of, fitted_attribute, new_axes, quiet
 from fewvars.displays.names import distinct_names, label, names_of
 
 
@@ -108,11 +108,11 @@ class FrequencyDisplay:
     def of(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> "FrequencyDisplay":
         """Return what would be drawn, without drawing it."""
         frequencies = fitted_attribute(estimator, "selection_frequencies_", cls.__name__)
-        found = getattr(estimator, "n_directions_", None)
-        if found is None:
-            return cls(frequencies, estimator.support_, names=names_of(estimator, feature_names))
+        found = findings_of(estimator, cls.__name__)
+        if found.kind == "variables":
+            return cls(frequencies, found.selected, names=names_of(estimator, feature_names))
         counts = np.arange(len(frequencies))
-        return cls(frequencies, counts == found, names=[f"{k} directions" for k in counts])
+        return cls(frequencies, counts == found.count, names=[f"{k} directions" for k in counts])
 
     def plot(self, ax: Any = None, *, max_shown: int = 20) -> "FrequencyDisplay":
         """Draw onto `ax`, at most `max_shown` variables."""

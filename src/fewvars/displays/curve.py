@@ -1,4 +1,4 @@
-"""Learned against measured: over time, and against each other."""
+"""Predicted and measured values: over time, and against each other."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -
 
 
 class CurveDisplay:
-    """Measured and learned values over time, and below them their difference.
+    """Measured and predicted values over time, and their difference below.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class CurveDisplay:
         if lines:
             above.legend(
                 lines[:2],
-                ["measured", "learned"],
+                ["measured", "predicted"],
                 loc="lower right",
                 bbox_to_anchor=(1.0, 1.0),
                 ncols=2,
@@ -139,7 +139,7 @@ class CurveDisplay:
 
 
 class PredictionDisplay:
-    """Learned values against measured ones; on the diagonal they agree.
+    """Predicted against measured values; on the diagonal they agree.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class PredictionDisplay:
             ax.plot([low, high], [low, high], color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="agreement")
             ax.legend(frameon=False, fontsize="small", loc="upper left")
         ax.set_xlabel(f"{label(self.name)}, measured")
-        ax.set_ylabel(f"{label(self.name)}, learned")
+        ax.set_ylabel(f"{label(self.name)}, predicted")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

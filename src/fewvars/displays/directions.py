@@ -151,7 +151,7 @@ class ShadowDisplay:
             ax.plot(Z[:, 0], y, "o", color=PALE, markersize=3, markeredgewidth=0, label="measured")
             if self.learned is not None:
                 order = np.argsort(Z[:, 0], kind="stable")
-                ax.plot(Z[order, 0], self.learned[some][order], color=BLUE, linewidth=1.8, label="learned")
+                ax.plot(Z[order, 0], self.learned[some][order], color=BLUE, linewidth=1.8, label="predicted")
             ax.legend(frameon=False, fontsize="small")
             ax.set_ylabel(label(self.name))
         else:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.estimators.findings import Findings
 
 # Okabe and Ito (2008), without their yellow and black: yellow is lost on white, black is for text.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
@@ -120,3 +121,10 @@ def fitted_attribute(model: Any, attribute: str, display: str) -> Any:
             f"{display} needs a fitted model that has {attribute}; {type(model).__name__} has none. "
             "Call fit first, or choose another display."
         ) from None
+
+
+def findings_of(model: Any, display: str) -> Findings:
+    """Return what a fitted model says that it has found, or say what the display needs."""
+    fitted_attribute(model, "head_", display)
+    found: Findings = model.findings()
+    return found

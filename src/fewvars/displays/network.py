@@ -1,4 +1,4 @@
-"""The network itself: inputs that live, inputs that are dead, hidden units, outputs."""
+"""The network itself: its selected inputs, those that have no connections left, hidden units and outputs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ _MOST_LIVE, _MOST_DEAD, _MOST_UNITS = 14, 4, 7
 
 
 class NetworkDisplay:
-    """A drawing of the network in which dead inputs are grey and not connected.
+    """A drawing of the network in which inputs that were not selected are grey and not connected.
 
-    Dead inputs beyond a few, and hidden units beyond a few, are drawn as dots with their number.
+    Of many inputs and hidden units only a few are drawn; dots stand for the others.
 
     Parameters
     ----------
     selected : (d,) bool
-        Living inputs.
+        Inputs that are connected.
     hidden_layers : sequence of int
         Units of each hidden layer.
     names : sequence of d str, optional
@@ -51,10 +51,17 @@ class NetworkDisplay:
         ax: Any = None,
     ) -> "NetworkDisplay":
         """Draw the network that selected the inputs of a fitted model."""
+        return cls.of(estimator, feature_names=feature_names, targets=targets).plot(ax=ax)
+
+    @classmethod
+    def of(
+        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, targets: Sequence[str] = ("y",)
+    ) -> "NetworkDisplay":
+        """Return what would be drawn, without drawing it."""
         support = fitted_attribute(estimator, "support_", cls.__name__)
         network = getattr(estimator, "network_", None)
         widths = fitted_attribute(estimator, "hidden_layers", cls.__name__) if network is None else network.sizes[1:-1]
-        return cls(support, widths, names=names_of(estimator, feature_names), targets=targets).plot(ax=ax)
+        return cls(support, widths, names=names_of(estimator, feature_names), targets=targets)
 
     def plot(self, ax: Any = None) -> "NetworkDisplay":
         """Draw onto `ax`."""

@@ -1,4 +1,4 @@
-"""How many are enough: held-out error and BIC over the size of the support, or the number of directions."""
+"""How many variables or directions are enough: held-out error, or the paper's BIC, over their number."""
 
 from typing import Any
 
@@ -9,16 +9,19 @@ from fewvars.displays.figure import (
     BLUE,
     GREY,
     VERMILLION,
+    findings_of,
     fitted_attribute,
     new_axes,
     plain_ticks,
     quiet,
     whole_ticks,
 )
+from fewvars.paper import AdaptiveDirectionsRegressor
+from fewvars.paper.base import NetworkRegressor
 
 
 class SupportSizeDisplay:
-    """Held-out error with its standard error, and BIC, over the number of variables or directions.
+    """Held-out error with its standard error, or BIC, over the number of variables or directions.
 
     Parameters
     ----------
@@ -26,8 +29,9 @@ class SupportSizeDisplay:
     errors, errors_se : (candidates,), optional
         Held-out error of each size, and its standard error.
     bic : (candidates,), optional
+        BIC of each size, in place of errors.
     chosen : int, optional
-        The size that was chosen; it need not be among `sizes`, because a choice is mended afterwards.
+        The size that was chosen; it need not be among `sizes`, because the choice is refined afterwards.
     what : str
         What is counted.
     """
@@ -46,8 +50,8 @@ class SupportSizeDisplay:
         self.errors = None if errors is None else np.asarray(errors, float)
         self.errors_se = None if errors_se is None else np.asarray(errors_se, float)
         self.bic = None if bic is None else np.where(np.isfinite(bic), bic, np.nan)  # an exact fit has no logarithm
-        if errors is None and bic is None:
-            raise ValueError("Give errors, bic, or both: there is nothing to draw.")
+        if (errors is None) == (bic is None):
+            raise ValueError("Give either errors or bic.")
         for name, values in (("errors", self.errors), ("errors_se", self.errors_se), ("bic", self.bic)):
             if values is not None and values.shape != self.sizes.shape:
                 raise ValueError(
@@ -68,30 +72,17 @@ class SupportSizeDisplay:
     @classmethod
     def of(cls, estimator: Any) -> "SupportSizeDisplay":
         """Return what would be drawn, without drawing it."""
-        path = getattr(estimator, "bic_path_", None)
-        if path is not None:
+        if isinstance(estimator, NetworkRegressor):
+            path = fitted_attribute(estimator, "bic_path_", cls.__name__)
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
-            what = "variables" if hasattr(estimator, "support_") else "directions"
+            what = "directions" if isinstance(estimator, AdaptiveDirectionsRegressor) else "variables"
             return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
-        ranks = getattr(estimator, "ranks_", None)
-        if ranks is not None:
-            return cls(
-                ranks,
-                estimator.rank_errors_,
-                estimator.rank_errors_se_,
-                chosen=estimator.n_directions_,
-                what="directions",
-            )
-        return cls(
-            fitted_attribute(estimator, "support_sizes_", cls.__name__),
-            estimator.support_errors_,
-            estimator.support_errors_se_,
-            chosen=int((np.bincount(estimator.path_.labels, estimator.support_) > 0).sum()),
-        )
+        found = findings_of(estimator, cls.__name__)
+        return cls(found.sizes, found.errors, found.errors_se, chosen=found.chosen_size, what=found.kind)
 
     def plot(self, ax: Any = None) -> "SupportSizeDisplay":
-        """Draw onto `ax`; BIC has an axis of its own on the right."""
+        """Draw onto `ax`."""
         ax = new_axes(ax, (6.4, 4.0))
         quiet(ax, "y")
         ax.set_xlabel(f"number of {self.what}")
@@ -104,23 +95,15 @@ class SupportSizeDisplay:
             whole_ticks(ax.xaxis)
         if self.chosen is not None:
             ax.axvline(self.chosen, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label=f"chosen: {self.chosen}")
-        other = None
         if self.errors is not None:
             self._draw_errors(ax)
-        if self.bic is not None:
-            other = ax if self.errors is None else ax.twinx()
-            other.plot(self.sizes, self.bic, "s--", color=VERMILLION, markersize=3.5, linewidth=1.2, label="BIC")
-            other.set_ylabel("BIC (right)" if other is not ax else "BIC", labelpad=6)
-            other.spines["top"].set_visible(False)
-        handles, texts = ax.get_legend_handles_labels()
-        if other is not None and other is not ax:
-            handles, texts = [a + b for a, b in zip((handles, texts), other.get_legend_handles_labels(), strict=True)]
+        else:
+            ax.plot(self.sizes, self.bic, "s--", color=VERMILLION, markersize=3.5, linewidth=1.2, label="BIC")
+            ax.set_ylabel("BIC", labelpad=6)
         ax.legend(
-            handles,
-            texts,
             loc="lower right",
             bbox_to_anchor=(1.0, 1.0),
-            ncols=len(texts),
+            ncols=len(ax.get_legend_handles_labels()[1]),
             columnspacing=1.2,
             frameon=False,
             fontsize="small",

@@ -113,7 +113,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
         inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+            self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
         self._single_output = outputs.ndim == 1
         outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
@@ -215,7 +215,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
         check_is_fitted(self, "head_")
-        values = validate_data(self, X, dtype=np.float64, reset=False)
+        values = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if t is None and trajectory is not None:
             raise ValueError("trajectory is of use only with t: give the times too, or leave both out.")
         if t is None:

@@ -116,7 +116,8 @@ def report_html(
             reproduction(facts),
             footer(date),
         ]
-    return _page(facts.title or f"What {facts.output} depends on", tag("main", *parts))
+    verb = "depends" if len(facts.targets) == 1 else "depend"
+    return _page(facts.title or f"What {facts.output} {verb} on", tag("main", *parts))
 
 
 def _page(title: str, body: Markup) -> str:

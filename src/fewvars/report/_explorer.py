@@ -61,22 +61,26 @@ class Lives:
             values = np.asarray(path.singular_values)
             names = [f"{ordinal(k + 1)} direction" for k in range(values.shape[1])]
             selected = np.arange(values.shape[1]) < facts.count
-            display: Any = SingularValuesDisplay(path.strengths, values, facts.count, lambda_=facts.model.lambda_)
+            display: Any = SingularValuesDisplay(path.strengths, values, facts.count, lambda_=facts.found.lambda_)
             alive = np.isfinite(display.alive)
-            what, caption = "directions", "Singular values of the first layer. A line ends where its direction dies."
+            what = "directions"
+            caption = "Singular values of the first layer. A line ends where the penalty removes its direction."
         else:
             display = PathDisplay.of(facts.model, feature_names=facts.names)
             values, names, selected = display.norms, display.names, display.selected
             alive = values > 0
             what = "variables" if len(names) == len(facts.names) else "groups of variables"
-            caption = "Size of the weights of each variable. A line ends where its variable dies; grey: not selected."
+            caption = (
+                "Size of the weights of each variable. A line ends where the penalty removes its variable. Variables "
+                "that were not selected are grey."
+            )
         last = np.where(alive.any(axis=0), len(values) - 1 - alive[::-1].argmax(axis=0), -1)
         order = np.lexsort((-values[last, np.arange(last.size)], -last))
         changes = np.diff(alive.astype(int), axis=0, prepend=0)
         lines = [
             Line(names[g], np.flatnonzero(changes[:, g]).tolist(), bool(selected[g])) for g in order if last[g] >= 0
         ]
-        strength = facts.model.lambda_ or path.strengths[-1]
+        strength = facts.found.lambda_ or path.strengths[-1]
         chosen = int(np.abs(np.log(path.strengths / strength)).argmin())
         return cls(display, np.asarray(path.strengths), lines, len(names), chosen, what, caption)
 
@@ -89,7 +93,7 @@ class Lives:
     def reading(self) -> str:
         """What the page says before anyone moves the slider."""
         count = len(self.living) or "none"
-        return f"At λ = {self.strengths[self.chosen]:.3g}: {count} of {self.total} {self.what} alive."
+        return f"At λ = {self.strengths[self.chosen]:.3g}, {count} of {self.total} {self.what} are left."
 
 
 def explorer(facts: Facts) -> tuple[Markup, Markup] | None:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.validation import FloatArray
 from fewvars.displays.curve import predictions
 from fewvars.displays.names import names_of, plain
+from fewvars.estimators.base import BlockedRegressor
+from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
 
 MOST_ROWS = 20_000  # to predict, and to smooth before that
@@ -23,6 +24,8 @@ class Facts:
     Attributes
     ----------
     model : estimator
+    found : Findings
+        What the model says that it has found.
     X : (n, d)
     y, predicted : (n, outputs)
         Of very many samples, consecutive ones from their middle.
@@ -38,7 +41,8 @@ class Facts:
         That the fit took.
     """
 
-    model: Any
+    model: BlockedRegressor
+    found: Findings
     X: Any
     y: FloatArray
     predicted: FloatArray
@@ -55,18 +59,12 @@ class Facts:
     @property
     def by_directions(self) -> bool:
         """Whether the model looks for directions rather than variables."""
-        return getattr(self.model, "n_directions_", None) is not None
+        return self.found.kind == "directions"
 
     @property
     def count(self) -> int:
         """Number of variables or directions found."""
-        return int(self.model.n_directions_ if self.by_directions else self.model.support_.sum())
-
-    @property
-    def selected(self) -> np.ndarray:
-        """Numbers of the selected variables, the most important first."""
-        chosen = np.flatnonzero(self.model.support_)
-        return chosen[np.argsort(-self.model.feature_importances_[chosen], kind="stable")]
+        return self.found.count
 
     @property
     def output(self) -> str:
@@ -98,12 +96,12 @@ def gather(
     seconds: float | None = None,
 ) -> Facts:
     """Check what was given and predict."""
-    if not any(hasattr(model, name) for name in ("ranks_", "support_sizes_")):
-        check_is_fitted(model)
+    if not isinstance(model, BlockedRegressor):
         raise ValueError(
             f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor or "
             "FewDirectionsRegressor."
         )
+    found = model.findings()
     names = names_of(model, feature_names)
     n = len(y)
     for name, values in (("X", X), ("t", t), ("trajectory", trajectory)):
@@ -125,6 +123,7 @@ def gather(
     times = step if step is None or np.ndim(step) else np.asarray(step) * np.arange(first, first + len(predicted))
     return Facts(
         model=model,
+        found=found,
         X=X,
         y=outputs.reshape(predicted.shape),
         predicted=predicted,

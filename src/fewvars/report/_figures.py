@@ -73,19 +73,18 @@ def importances(facts: Facts) -> Markup:
 def sizes(facts: Facts) -> Markup:
     """Return held-out errors over the number of variables or directions."""
     display = SupportSizeDisplay.of(facts.model)
-    caption = (
-        f"Error on held-out blocks when the function is refitted with the first {display.what} along the path. The "
-        "smallest number that is not worse than the best is taken, and then mended: what was lost is added back, "
-        "what is not missed is dropped."
-    )
-    if display.bic is not None:
-        caption += " BIC is for comparison; it did not choose."
+    rule = f"We choose the smallest number of {display.what} within one standard error of the best."
     if facts.by_directions:
-        caption = "Error on held-out blocks of functions of so many directions. The smallest number not worse is taken."
-    errors = display.errors if display.errors is not None else display.bic
-    best = display.sizes[int(np.argmin(errors))] if errors is not None else "?"
+        caption = f"Error on held-out blocks against the number of directions. {rule}"
+    else:
+        caption = (
+            "Error on held-out blocks when the function is refitted to the variables that are left at each stage of "
+            f"the path. {rule} Variables that lower the error are then added back, and those whose removal does not "
+            "raise it are dropped."
+        )
+    best = facts.found.sizes[int(np.argmin(facts.found.errors))]
     description = (
-        f"Held-out error over the number of {display.what}. The smallest error is at {best}; "
+        f"Held-out error against the number of {display.what}. The smallest error is at {best}; "
         f"{display.chosen} was chosen."
     )
     return half("sizes", display.plot, caption, description)
@@ -95,7 +94,7 @@ def dependence(facts: Facts) -> list[Markup]:
     """Return partial dependence, one figure for each output."""
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
-        shown = facts.selected[:_MOST_PANELS].tolist()
+        shown = facts.found.order[:_MOST_PANELS].tolist()
         chosen = [facts.names[j] for j in shown]
         display = DependenceDisplay.of(
             facts.model, facts.X, variables=shown, output=k, feature_names=facts.names, target=target, max_rows=120
@@ -103,12 +102,12 @@ def dependence(facts: Facts) -> list[Markup]:
         rows = len(display.dependences[0].curves)
         columns = min(4, len(shown))
         caption = (
-            f"How the learned {target} changes with each variable while the others stay as measured. Blue: average "
+            f"How the predicted {target} changes with each variable while the others stay as measured. Blue: average "
             f"over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. Lines that are not "
-            "parallel show an interaction. Ticks: deciles of the variable."
+            "parallel show an interaction. The ticks mark deciles of the variable."
         )
         if len(shown) < facts.count:
-            caption += f" The {len(shown)} most important of {facts.count} variables."
+            caption += f" Only the {len(shown)} most important of {facts.count} variables are shown."
         found.append(
             full(
                 f"dependence-{k}",
@@ -131,7 +130,7 @@ def curves(facts: Facts) -> list[Markup]:
     where = ""
     if len(rows) < facts.n_samples:
         run = " of one run" if facts.trajectory is not None else ""
-        where = f" {len(rows)} consecutive rows{run} from the middle of the {facts.n_samples}."
+        where = f" Shown are {len(rows)} consecutive rows{run} from the middle of {facts.n_samples}."
         where += f" Narrow screens show the first {len(few)} of them." if len(few) < len(rows) else ""
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
@@ -145,8 +144,8 @@ def curves(facts: Facts) -> list[Markup]:
                 displays[0].plot,
                 displays[1].plot,
                 (3.6, 3.6),
-                f"Measured and learned {target} over time; below, the difference.{where}",
-                f"Measured and learned {target} over time, and their difference.",
+                f"Measured and predicted {target} over time, and their difference below.{where}",
+                f"Measured and predicted {target} over time, and their difference.",
             )
         )
     return found
@@ -171,30 +170,30 @@ def agreement(facts: Facts) -> list[Markup]:
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = PredictionDisplay(facts.y[some, k], facts.predicted[some, k], name=target)
         drawn = len(display.y_true)
-        caption = f"Learned against measured {target}"
+        caption = f"Predicted against measured {target}"
         caption += f", {drawn} of {facts.n_samples} rows, chosen at random." if drawn < facts.n_samples else "."
         found.append(
-            half(f"agreement-{k}", display.plot, caption, f"Learned against measured values of {target}.", height=4.0)
+            half(f"agreement-{k}", display.plot, caption, f"Predicted against measured values of {target}.", height=4.0)
         )
     return found
 
 
 def network(facts: Facts) -> Markup:
     """Return the drawing of the network that selected."""
-    display = NetworkDisplay(facts.model.support_, facts.model.hidden_layers, names=facts.names, targets=facts.targets)
-    description = f"A network with {facts.count} of {len(facts.names)} inputs alive."
-    caption = "The network that selected: dead inputs have no connections left. Not all hidden units are drawn."
+    display = NetworkDisplay.of(facts.model, feature_names=facts.names, targets=facts.targets)
+    description = f"A network connected to {facts.count} of {len(facts.names)} inputs."
+    caption = "The network that selected the variables. The others have no connections left. Some units are not drawn."
     return half("network", display.plot, caption, description, height=4.0)
 
 
 def frequencies(facts: Facts) -> Markup | None:
     """Return how often variables, or numbers of directions, were found on resampled blocks, if that was asked for."""
-    if getattr(facts.model, "selection_frequencies_", None) is None:
+    if facts.found.frequencies is None:
         return None
     display = FrequencyDisplay.of(facts.model, feature_names=None if facts.by_directions else facts.names)
     rows = int(np.clip(((display.frequencies > 0) | display.selected).sum(), 2, 16))
     what = "each number of directions is found" if facts.by_directions else "each variable is selected"
-    caption = f"How often {what} on {facts.model.n_resamples} resamples of the blocks."
+    caption = f"How often {what} in {facts.model.n_resamples} resamples of the blocks."
     return half("frequencies", partial(display.plot, max_shown=16), caption, caption, height=0.9 + 0.24 * rows)
 
 
@@ -206,13 +205,13 @@ def shadows(facts: Facts) -> list[Markup]:
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = ShadowDisplay(Z, facts.y[some, k], learned=learned[:, k], name=target)
-        caption = f"The data seen along the {'direction' if facts.count == 1 else 'first two directions'}"
+        caption = f"The data along the {'direction' if facts.count == 1 else 'first two directions'}"
         caption += (
             f", {len(display.y)} of {facts.n_samples} rows, chosen at random."
             if len(display.y) < facts.n_samples
             else "."
         )
-        found.append(half(f"shadow-{k}", display.plot, caption, f"{target} over the directions.", height=3.6))
+        found.append(half(f"shadow-{k}", display.plot, caption, f"{target} against the directions.", height=3.6))
     return found
 
 

@@ -1,10 +1,11 @@
 """The sections of a report that say what was found: the answer, the evidence, the function, the data."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fewvars.displays.names import short
+from fewvars.estimators import FewDirectionsRegressor
 from fewvars.heads import head_types
 from fewvars.report import _figures as figures
 from fewvars.report._equation import equations, number
@@ -40,11 +41,11 @@ def answer(facts: Facts) -> Markup:
             if facts.by_directions
             else f"None of {_many(d, 'variable')}"
         )
-        return join(nothing, " predicts ", output, " better than its mean does.")
+        return join(nothing, " predicts ", output, " better than its mean.")
     if facts.by_directions:
         found = "one direction" if facts.count == 1 else f"{facts.count} directions"
         return join(output, f" {verb} on {found} in the space of {_many(d, 'variable')}.")
-    chosen = [name_of(facts.names[j], class_="variable") for j in facts.selected]
+    chosen = [name_of(facts.names[j], class_="variable") for j in facts.found.order]
     return join(output, f" {verb} on {facts.count} of {_many(d, 'variable')}: ", _names_in_words(chosen), ".")
 
 
@@ -69,17 +70,16 @@ def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
 
 def key_figures(facts: Facts) -> Markup:
     """Return the numbers to know first."""
-    model, found = facts.model, facts.model.findings()
-    path = f"λ = {model.lambda_:.3g} of the path, {_thousands(model.n_iter_)} updates." if model.n_iter_ else ""
-    seconds = facts.seconds
+    n_iter, found, seconds = facts.model.n_iter_, facts.found, facts.seconds
+    path = f"λ = {found.lambda_:.3g} on the path, {_thousands(n_iter)} updates." if n_iter else ""
     rows: list[tuple[str, Any, str]] = [
         *([] if facts.constant else _errors(facts)),
         ("Samples", _thousands(facts.n_samples), _samples(facts)),
         ("Function", found.head.noun, f"{_capital(found.head.describe())}, fitted to all rows."),
         (
             "Smoothing in time",
-            "yes" if model.smoothed_ else "no",
-            "The inputs were smoothed." if model.smoothed_ else "The inputs are as measured.",
+            "yes" if found.smoothed else "no",
+            f"The inputs were {'smoothed' if found.smoothed else 'used as measured'}.",
         ),
         ("Time of the fit", "–" if seconds is None else f"{seconds:.{1 if seconds < 100 else 0}f} s", path),
     ]
@@ -91,17 +91,17 @@ def key_figures(facts: Facts) -> Markup:
 
 
 def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
-    shown = "" if len(facts.y) == facts.n_samples else f" On {_thousands(len(facts.y))} rows from the middle."
+    shown = "" if len(facts.y) == facts.n_samples else f" Computed on {_thousands(len(facts.y))} rows from the middle."
     return [
         (
             "Held-out error",
-            number(facts.model.held_out_error_, 3),
-            "of the variance of the output. It chose the model: not a test error.",
+            number(facts.found.held_out_error, 3),
+            "of the variance of the output. It was used to choose the model; measure the accuracy on new data.",
         ),
         (
             "Error on the data shown",
             number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
-            f"of the variance, noise of the output included. Not a test error either.{shown}",
+            f"of the variance, including the noise of the output. It isn't a test error either.{shown}",
         ),
     ]
 
@@ -140,8 +140,8 @@ def evidence(facts: Facts) -> Markup:
             tag("h3", "Along the path"),
             tag(
                 "p",
-                "The penalty λ grows from left to right until nothing is left alive. Move the slider, or point at the "
-                "figure.",
+                f"The penalty λ grows from left to right until no {facts.found.kind} are left. Move the slider, or "
+                "point at the figure.",
             ),
             tag("div", found[0], tag("div", found[1]), class_="pair explorer"),
         ]
@@ -152,26 +152,26 @@ def evidence(facts: Facts) -> Markup:
 
 
 def _sizes_are_many(facts: Facts) -> bool:
-    return len(facts.model.ranks_ if facts.by_directions else facts.model.support_sizes_) > 1
+    return len(facts.found.sizes) > 1
 
 
 def importance_table(facts: Facts) -> Markup:
     """Return what each selected variable is worth."""
     if not facts.count:
         return tag("p", "No variable was selected, so there are no importances.")
-    model = facts.model
-    resampled = getattr(model, "selection_frequencies_", None)
+    found, resampled = facts.found, facts.found.frequencies
+    evidence = list(zip(found.order, found.importances, found.importances_se, strict=True))
     rows = [
         tag(
             "tr",
             tag("th", name_of(facts.names[j]), scope="row"),
-            tag("td", number(model.feature_importances_[j], 3), class_="number"),
-            tag("td", "± ", number(model.feature_importances_se_[j], 2), class_="number"),
+            tag("td", number(importance, 3), class_="number"),
+            tag("td", "± ", number(se, 2), class_="number"),
             None if resampled is None else tag("td", f"{resampled[j]:.0%}", class_="number"),
         )
-        for j in facts.selected[:_MOST_ROWS]
+        for j, importance, se in evidence[:_MOST_ROWS]
     ]
-    more = "" if facts.count <= _MOST_ROWS else f" The first {_MOST_ROWS} of {facts.count}."
+    more = "" if facts.count <= _MOST_ROWS else f" Only the first {_MOST_ROWS} of {facts.count} are listed."
     head = tag(
         "tr",
         tag("th", "Variable", scope="col"),
@@ -180,8 +180,8 @@ def importance_table(facts: Facts) -> Markup:
         None if resampled is None else tag("th", "Selected in resamples", scope="col", class_="number"),
     )
     caption = (
-        "Importance: rise of the held-out error when the variable is left out and the rest is fitted again, as a "
-        f"share of the variance of the output.{more}"
+        "Importance is the rise of the held-out error when the variable is left out and the function is fitted "
+        f"again, as a share of the variance of the output.{more}"
     )
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
 
@@ -190,7 +190,7 @@ def loadings_table(facts: Facts) -> Markup:
     """Return the singular values and the variables that weigh most in each direction."""
     if not facts.count:
         return tag("p", "No direction was found, so there are no loadings.")
-    weights = facts.model.directions_ * np.asarray(facts.X, float).std(axis=0)
+    weights = cast(FewDirectionsRegressor, facts.model).directions_ * np.asarray(facts.X, float).std(axis=0)
     rows = []
     for k, direction in enumerate(weights):
         first = np.argsort(-np.abs(direction), kind="stable")[:4]
@@ -199,7 +199,7 @@ def loadings_table(facts: Facts) -> Markup:
             tag(
                 "tr",
                 tag("th", tag("var", "z"), tag("sub", str(k)), scope="row"),
-                tag("td", number(facts.model.singular_values_[k], 3), class_="number"),
+                tag("td", number(facts.found.importances[k], 3), class_="number"),
                 tag("td", *[join(name, "" if name is names[-1] else ", ") for name in names]),
             )
         )
@@ -210,8 +210,8 @@ def loadings_table(facts: Facts) -> Markup:
         tag("th", "Largest loadings", scope="col"),
     )
     caption = (
-        "Strength: root mean square of the derivative of the output along the direction, in standard deviations. "
-        "Loadings are per standard deviation of the variable, so that units do not matter."
+        "Strength is the root mean square of the derivative of the output along the direction, in standard "
+        "deviations. Loadings are per standard deviation of the variable, so that units do not matter."
     )
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
 
@@ -229,12 +229,12 @@ def function(facts: Facts) -> Markup | None:
 
 
 def _equation(facts: Facts) -> list[Markup]:
-    head = facts.model.findings().head
+    head = facts.found.head
     if facts.by_directions:
         texts = [f"z{k}" for k in range(facts.count)]
         names = [join(tag("var", "z"), tag("sub", str(k))) for k in range(facts.count)]
     else:
-        texts = [facts.names[j] for j in np.flatnonzero(facts.model.support_)]
+        texts = [facts.names[j] for j in sorted(facts.found.order)]
         names = [tag("var", name_of(text, 32)) for text in texts]
     lines, polynomial = head.text(texts, digits=6), head.as_polynomial()
     if lines is None:
@@ -253,15 +253,15 @@ def _equation(facts: Facts) -> list[Markup]:
 
 
 def _heads(facts: Facts) -> Markup | None:
-    errors = facts.model.head_errors_
+    errors, chosen = facts.found.head_errors, facts.found.head.name
     if len(errors) < 2:
         return None
     rows = [
         tag(
             "tr",
-            tag("th", head_types()[kind].noun, " (chosen)" if kind == facts.model.head_ else "", scope="row"),
+            tag("th", head_types()[kind].noun, " (chosen)" if kind == chosen else "", scope="row"),
             tag("td", number(error, 3), class_="number"),
-            class_=None if kind == facts.model.head_ else "quiet",
+            class_=None if kind == chosen else "quiet",
         )
         for kind, error in sorted(errors.items(), key=lambda item: item[1])
     ]
@@ -286,13 +286,14 @@ def agreement(facts: Facts) -> Markup:
 def caveats(facts: Facts) -> Markup:
     """Return what the numbers do not say."""
     notes = [
-        "The held-out error has chosen the model. Measure its accuracy on data that it has never seen.",
-        "Of equal variables the first is taken; of strongly correlated ones, either may be.",
-        "What the output depends on within these data: a variable that hardly moved in them cannot be found.",
+        "The held-out errors were used to choose the model. Measure its accuracy on data that it has never seen.",
+        "If two variables are equal, the first is selected. If they are strongly correlated, either may be.",
+        "The report says what the output depends on in these data. A variable that hardly varies in them cannot be "
+        "found, and a variable that predicts the output need not be its cause.",
     ]
-    what, asked = ("directions", "n_directions") if facts.by_directions else ("variables", "n_variables")
-    if getattr(facts.model, asked) is not None:
-        notes.insert(0, f"The number of {what} was not found but asked for: {getattr(facts.model, asked)}.")
     if facts.by_directions:
-        notes[-2] = "The space of the directions is found; within it, other axes would do as well."
+        notes[1] = "The space that the directions span is what is found. Other axes would describe it equally well."
+    asked = facts.model.get_params()[f"n_{facts.found.kind}"]
+    if asked is not None:
+        notes.insert(0, f"The number of {facts.found.kind}, {asked}, was given and not found from the data.")
     return tag("section", tag("h2", "How to read this"), tag("ul", *[tag("li", n) for n in notes], class_="notes"))

@@ -26,7 +26,7 @@
     list.replaceChildren(...shown.map((line) => item(line.name, line.selected ? "selected" : "")));
     if (alive.length > shown.length) list.append(item(`${alive.length - shown.length} more`, "more"));
     const count = alive.length === 0 ? "none" : alive.length;
-    const text = `At λ = ${path.strengths[step]}: ${count} of ${path.total} ${path.what} alive.`;
+    const text = `At λ = ${path.strengths[step]}, ${count} of ${path.total} ${path.what} are left.`;
     reading.textContent = text;
     slider.value = step;
     slider.setAttribute("aria-valuetext", text);
