@@ -1,5 +1,7 @@
 import math
 import re
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -93,7 +95,7 @@ class TestPolynomial:
     def test_long_tables_are_predicted_in_pieces(self, monkeypatch):
         polynomial, X = random_polynomial(2), np.random.default_rng(1).normal(size=(25, 4))
         whole = polynomial.predict(X)
-        monkeypatch.setattr("fewvars.polynomial._CHUNK_ELEMENTS", 40)
+        monkeypatch.setattr("fewvars.polynomials.polynomial._CHUNK_ELEMENTS", 40)
         np.testing.assert_allclose(polynomial.predict(X), whole, rtol=1e-13)
 
     @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def evaluated(text, names, X):
     for j, name in enumerate(names):
         quoted = name if name.isidentifier() else "`" + name.replace("`", "``") + "`"
         text = re.sub(rf"(?<![\w`]){re.escape(quoted)}(?![\w`])", f"X[:,{j}]", text)
-    text = re.sub(r"(?<=[\d.]) (?=X)", "*", text.replace("^", "**"))
+    text = re.sub(r"(?<=[\d.]) (?=[X(])", "*", text.replace("^", "**"))
     return eval(text, {"X": X, "e": None})  # fmt: skip
 
 
@@ -166,7 +168,7 @@ class TestRecovery:
     @pytest.mark.parametrize("degree", [2, 3, 4])
     def test_a_noiseless_polynomial_comes_back(self, degree, splits):
         X, y = example()
-        found = terms(fit_polynomial(X, y, degree=degree, splits=splits).polynomial)
+        found = terms(fit_polynomial(X, y, max_degree=degree, cv=splits).polynomial)
         assert found.keys() == TRUE_TERMS.keys()
         for exponents, coefficient in TRUE_TERMS.items():
             assert found[exponents] == pytest.approx(coefficient, rel=1e-9)
@@ -182,9 +184,46 @@ class TestRecovery:
         assert found[(0, 1, 0)] == pytest.approx(3e3, rel=1e-7)
         assert found[(0, 0, 0)] == pytest.approx(-1e6, rel=1e-10)
 
+    @pytest.mark.parametrize("noise", [0.0, 0.05])
+    @pytest.mark.parametrize("offset", [100.0, -1e3, 1e6, 1e9, 1e15])
+    def test_an_offset_does_not_change_the_support(self, offset, noise):
+        exact = 0
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            Z = rng.normal(size=(300, 6))
+            y = Z[:, 0] * Z[:, 1] + Z[:, 2] + noise * rng.normal(size=300)
+            plain, shifted = fit_polynomial(Z, y, cv=BLOCKS), fit_polynomial(Z + offset, y, cv=BLOCKS)
+            exact += np.array_equal(shifted.polynomial.support, [True, True, True, False, False, False])
+            # The data themselves have few digits left at large offsets.
+            lost = 1e-9 + 3 * np.finfo(float).eps * abs(offset)
+            np.testing.assert_allclose(
+                shifted.polynomial.predict(Z + offset), plain.polynomial.predict(Z), atol=0.3 * noise + 10 * lost
+            )
+        assert exact >= 4
+
+    def test_an_offset_is_written_into_the_equation(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 3)) + np.array([1000.0, -5e4, 0.0])
+        model = SparseDictionaryRegressor().fit(X, (X[:, 0] - 1000) * (X[:, 1] + 5e4) + 2 * X[:, 2])
+        assert model.equation_ == "1 (x0 - 1000)*(x1 + 50000) + 2 x2"
+        np.testing.assert_array_equal(model.origin_, [1000.0, -5e4, 0.0])
+        gradient = np.stack((X[:, 1] + 5e4, X[:, 0] - 1000, np.full(300, 2.0)), axis=1)
+        np.testing.assert_allclose(model.gradient(X), gradient, atol=1e-6)
+
+    def test_raw_monomials_are_kept_where_they_are_shorter_and_exact(self):
+        X = np.random.default_rng(0).normal(size=(300, 4)) + 100.0
+        model = SparseDictionaryRegressor().fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+        assert model.equation_ == "1 x0*x1 + 1 x2"
+        assert not model.origin_.any()
+
+    def test_an_output_far_from_zero_is_not_taken_for_a_constant(self):
+        Z = np.random.default_rng(0).normal(size=(300, 4))
+        fit = fit_polynomial(Z, 1e13 + Z[:, 0] * Z[:, 1], cv=BLOCKS)
+        np.testing.assert_array_equal(fit.polynomial.support, [True, True, False, False])
+
     def test_with_more_monomials_than_samples(self):
         X, y = example(n=120, d=20)
-        found = fit_polynomial(X, y, degree=2).polynomial
+        found = fit_polynomial(X, y, max_degree=2).polynomial
         assert monomial_count(20, 2) > 120
         assert len(found.exponents) == 4
         np.testing.assert_allclose(found.predict(X), y, rtol=1e-10)
@@ -197,7 +236,7 @@ class TestRecovery:
         assert 100 in sizes
         assert (np.diff(sizes) < 0).all()
         assert sizes[-1] == 0
-        assert set(terms(fit_polynomial(X, y, splits=BLOCKS).polynomial)) == set(TRUE_TERMS_OF_20)
+        assert set(terms(fit_polynomial(X, y, cv=BLOCKS).polynomial)) == set(TRUE_TERMS_OF_20)
 
     def test_no_constant_is_invented(self):
         X, y = example()
@@ -221,15 +260,15 @@ class TestRecovery:
     @pytest.mark.parametrize("splits", [None, BLOCKS])
     def test_a_constant_output_needs_only_the_constant(self, method, splits):
         X, _ = example()
-        fit = fit_polynomial(X, np.full(300, 7.0), method=method, splits=splits)
+        fit = fit_polynomial(X, np.full(300, 7.0), method=method, cv=splits)
         assert terms(fit.polynomial) == {(0,) * 5: 7.0}
-        assert terms(fit_polynomial(X, np.zeros(300), method=method, splits=splits).polynomial) == {}
+        assert terms(fit_polynomial(X, np.zeros(300), method=method, cv=splits).polynomial) == {}
         assert terms(fit_polynomial(X, np.full(300, 7.0), method=method, strength=0.1).polynomial) == {(0,) * 5: 7.0}
 
     def test_pure_noise_leaves_nothing(self):
         X, _ = example()
         y = np.random.default_rng(9).standard_normal(300)
-        fit = fit_polynomial(X, y, splits=BLOCKS)
+        fit = fit_polynomial(X, y, cv=BLOCKS)
         assert not fit.polynomial.support.any()
         assert fit.strength == np.inf
 
@@ -261,7 +300,7 @@ class TestObjective:
     @pytest.mark.parametrize("k", [1, 3])
     @pytest.mark.parametrize("block", [20, 64, 4096])
     def test_the_factor_gives_every_residual_sum_of_squares(self, k, block, monkeypatch):
-        monkeypatch.setattr("fewvars._compressed.block_rows", lambda width: block)
+        monkeypatch.setattr("fewvars.polynomials.compressed.block_rows", lambda width: block)
         rng, Y = np.random.default_rng(1), self.outputs(k)
         weight = rng.integers(0, 4, 200).astype(float)
         _, data, table = self.compressed(Y, weight)
@@ -341,7 +380,7 @@ class TestObjective:
         X, y = example(n=150, noise=2.0)
         exponents = monomial_exponents(5, 2, constant=False)
         splits = list(BLOCKS.split(X))
-        fit = fit_polynomial(X, y, method=method, splits=splits)
+        fit = fit_polynomial(X, y, method=method, cv=splits)
         errors = np.zeros((4, len(fit.strengths)))
         for row, (train, test) in zip(errors, splits, strict=True):
             part = compress(X[train], y[train, None], np.ones(len(train)), exponents, True)
@@ -420,8 +459,8 @@ class TestWeights:
         rows = np.repeat(np.arange(60), counts)
         splits = list(BLOCKS.split(X))
         again = [tuple(np.flatnonzero(np.isin(rows, part)) for part in pair) for pair in splits]
-        weighted = fit_polynomial(X, y, sample_weight=counts, splits=splits)
-        repeated = fit_polynomial(X[rows], y[rows], splits=again)
+        weighted = fit_polynomial(X, y, sample_weight=counts, cv=splits)
+        repeated = fit_polynomial(X[rows], y[rows], cv=again)
         np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=1e-6)
 
     def test_normalised_weights_are_refused_with_a_remedy(self):
@@ -433,10 +472,10 @@ class TestWeights:
 class TestLimits:
     def test_the_dictionary_is_not_built_when_it_would_not_fit(self):
         with pytest.raises(MemoryError, match=r"135,751 columns .* Degree 3 would fit"):
-            fit_polynomial(np.ones((8000, 40)), np.ones(8000), degree=4)
+            fit_polynomial(np.ones((8000, 40)), np.ones(8000), max_degree=4)
         with pytest.raises(MemoryError, match="Not even degree 1"):
-            check_memory(1000, 50, degree=3, max_memory=1000)
-        check_memory(8000, 40, degree=3)
+            check_memory(1000, 50, max_degree=3, max_memory=1000)
+        check_memory(8000, 40, max_degree=3)
 
     def test_long_data_need_no_more_memory(self):
         assert memory_estimate(10**9, 10, degree=3) == memory_estimate(10**6, 10, degree=3)
@@ -448,13 +487,13 @@ class TestLimits:
             ({"strength": -1.0}, "strength"),
             ({"strength": np.nan}, "strength"),
             ({"strength": 0.0, "method": "l1"}, "strength"),
-            ({"degree": 0}, "degree"),
-            ({"degree": 1.5}, "degree"),
+            ({"max_degree": 0}, "max_degree"),
+            ({"max_degree": 1.5}, "max_degree"),
             ({"coefficient_tolerance": -1.0}, "coefficient_tolerance"),
             ({"sample_weight": np.ones(3)}, "sample_weight"),
             ({"sample_weight": -np.ones(300)}, "sample_weight"),
-            ({"splits": []}, "splits"),
-            ({"splits": BLOCKS, "sample_weight": np.arange(300) >= 100}, "positive weight"),
+            ({"cv": []}, "cv"),
+            ({"cv": BLOCKS, "sample_weight": np.arange(300) >= 100}, "positive weight"),
         ],
     )
     def test_mistakes_are_named(self, options, message):
@@ -475,11 +514,39 @@ class TestLimits:
         with pytest.raises(ValueError, match=r"do not fit|finite"):
             fit_polynomial(X, y)
 
-    @pytest.mark.parametrize("size", [1e120, 1e200])
-    def test_overflow_is_reported(self, size):
-        X, y = example()
-        with pytest.raises(ValueError, match="overflows"):
-            fit_polynomial(size * X, y)
+    @pytest.mark.parametrize(("x", "y"), [(1e200, 1.0), (1e-200, 1.0), (1e-200, 1e-200), (1e-100, 1e150)])
+    def test_terms_that_no_float_can_hold_are_reported(self, x, y):
+        X, outputs = example()
+        with pytest.raises(ValueError, match="overflows or underflows"):
+            fit_polynomial(x * X, y * outputs)
+
+    @pytest.mark.parametrize("criterion", [None, BLOCKS])
+    @pytest.mark.parametrize("method", METHODS)
+    @pytest.mark.parametrize(("x", "y"), [(1e120, 1.0), (1e-100, 1.0), (1.0, 1e-200), (1.0, 1e300), (1e-60, 1e-200)])
+    def test_extreme_units_do_not_matter(self, x, y, method, criterion):
+        X, outputs = example(noise=1.0)
+        plain = fit_polynomial(X, outputs, method=method, cv=criterion)
+        scaled = fit_polynomial(x * X, y * outputs, method=method, cv=criterion)
+        np.testing.assert_array_equal(scaled.polynomial.exponents, plain.polynomial.exponents)
+        np.testing.assert_allclose(scaled.polynomial.predict(x * X) / y, plain.polynomial.predict(X), rtol=1e-6)
+        assert scaled.polynomial.digits == plain.polynomial.digits
+        if criterion is None:
+            np.testing.assert_allclose(scaled.scores - plain.scores, 2 * 300 * np.log(y), rtol=1e-6, atol=1e-6)
+
+    @pytest.mark.parametrize("method", METHODS)
+    def test_fits_leave_the_warnings_of_the_process_alone(self, method):
+        X, y = example(noise=1.0)
+        before = list(warnings.filters)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: fit_polynomial(X, y, method=method), range(8)))
+        assert warnings.filters == before
+
+    @pytest.mark.parametrize("d", [1, 40, 10**6])
+    def test_an_absurd_degree_is_refused_at_once(self, d):
+        with pytest.raises(MemoryError, match=r"would fit"):
+            check_memory(100, d, max_degree=10**30)
+        with pytest.raises(MemoryError, match="more than 2\\^60 columns" if d > 1 else "columns"):
+            check_memory(100, d, max_degree=10**30, max_memory=np.inf)
 
     def test_unconverged_l1_is_recorded_and_warned_about(self, monkeypatch):
         monkeypatch.setattr(_dictionary_path, "_MAX_SWEEPS", 1)
@@ -511,7 +578,7 @@ class TestEstimator:
         assert model.equation_ == "2.5 x0*x2 - 0.7 x1^2 + 0.3 x3 - 4"
         assert model.score(X, y) == pytest.approx(1.0)
         assert model.path_.criterion == "held_out"
-        assert model.path_.strengths[model.path_.n_terms == 3] == model.strength_
+        assert model.path_.strengths[model.path_.n_terms == 3] == model.lambda_
         np.testing.assert_array_equal(model.gradient(X), model.polynomial_.gradient(X))
         assert model.gradient(X).shape == X.shape
 
@@ -540,7 +607,7 @@ class TestEstimator:
         assert SparseDictionaryRegressor(criterion="bic").fit(X, y).path_.criterion == "bic"
         assert SparseDictionaryRegressor(strength=0.1).fit(X, y).path_.criterion == "fixed"
         given = SparseDictionaryRegressor(cv=3).fit(X, y).path_
-        np.testing.assert_array_equal(given.scores, fit_polynomial(X, y, splits=KFold(3)).scores)
+        np.testing.assert_array_equal(given.scores, fit_polynomial(X, y, cv=KFold(3)).scores)
         with pytest.raises(ValueError, match="criterion"):
             SparseDictionaryRegressor(criterion="aic").fit(X, y)
 
@@ -578,6 +645,6 @@ class TestEstimator:
     def test_grid_search_finds_the_degree(self):
         X, y = example(noise=0.1)
         y = y + X[:, 0] ** 3
-        search = GridSearchCV(SparseDictionaryRegressor(criterion="bic"), {"degree": [1, 2, 3]}, cv=3)
-        assert search.fit(X, y).best_params_ == {"degree": 3}
-        assert clone(search.best_estimator_).degree == 3
+        search = GridSearchCV(SparseDictionaryRegressor(criterion="bic"), {"max_degree": [1, 2, 3]}, cv=3)
+        assert search.fit(X, y).best_params_ == {"max_degree": 3}
+        assert clone(search.best_estimator_).max_degree == 3

@@ -199,3 +199,12 @@ def test_the_extra_is_named_if_it_is_missing(tmp_path, monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'fewvars\[onnx\]'"):
         export_onnx(model, tmp_path / "m.onnx")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_dictionary_far_from_zero(tmp_path):
+    X, y = data()
+    model = fv.SparseDictionaryRegressor().fit(X + 1000.0, y)
+    assert model.origin_.any()
+    assert_same(model, X + 1000.0, tmp_path, "float64")
+    fv.save(model, tmp_path / "model.fewvars")
+    np.testing.assert_array_equal(fv.load(tmp_path / "model.fewvars").predict(X + 1000.0), model.predict(X + 1000.0))

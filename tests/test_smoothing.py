@@ -11,6 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.interpolate import make_smoothing_spline
 
+from fewvars.estimators import FewVariablesRegressor
 from fewvars.series.discrete_spline import IrregularSpline, UniformSpline
 from fewvars.series.smoothing import is_discrete, smooth, smoother
 
@@ -349,3 +350,17 @@ def test_bursts_an_hour_apart_do_not_break_the_search(rows_per_burst):
     y = truth + 0.1 * np.random.default_rng(0).standard_normal(len(t))
     # steps that differ by a factor of 4e6 limit the strength that can be resolved: it helps, if not fully
     assert relative_error(smooth(y, t), truth) < 0.7 * relative_error(y, truth)
+
+
+def test_fits_and_predictions_do_not_differentiate(monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("nobody asked for a derivative")
+
+    monkeypatch.setattr("fewvars.series.smoothing.make_interp_spline", refuse)
+    rng = np.random.default_rng(0)
+    t = 0.05 * np.arange(300)
+    X = np.column_stack([np.sin(t), np.cos(1.7 * t), np.sin(0.6 * t)]) + 0.05 * rng.standard_normal((300, 3))
+    model = FewVariablesRegressor(head="dictionary", random_state=0).fit(X, X[:, 0] ** 2, t=t)
+    model.predict(X, t=t)
+    with pytest.raises(AssertionError, match="nobody asked"):
+        smoother(X, t).derivative  # noqa: B018

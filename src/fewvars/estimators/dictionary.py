@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fewvars._common.validation import FloatArray, check_choice, check_real
 from fewvars.polynomials.dictionary import METHODS, fit_polynomial
+from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.splits import BlockedSplit
 
 _CRITERIA = ("held_out", "bic")
@@ -18,16 +19,20 @@ _SPLITS = 4
 class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Regression on all monomials up to a degree, few of them kept.
 
+    Inputs whose mean exceeds 8 of their standard deviations are shifted to a round number near the mean, and the
+    monomials are those of the shifted inputs (see `origin_`): the raw ones would be nearly collinear. With
+    ``fit_intercept=False`` nothing is shifted.
+
     Parameters
     ----------
-    degree : int, default=2
+    max_degree : int, default=2
         Largest degree of a monomial.
     method : {"threshold", "l1"}, default="threshold"
         Least squares with small terms eliminated, or an l1 penalty (shrunk coefficients). The objectives
         and the scaling of the strength are those of `fewvars.polynomials.dictionary.fit_polynomial`.
     criterion : {"held_out", "bic"}, default="held_out"
         What chooses the strength: the fewest terms whose held-out error is within one standard error of
-        the best, or BIC. BIC takes samples for independent and keeps far too many terms of a trajectory.
+        the best, or BIC. BIC assumes independent samples and keeps far too many terms of a trajectory.
     cv : int, splitter or iterable of (train, test) pairs, default=None
         Splits for ``criterion="held_out"``. None is `BlockedSplit()`: blocks of
         consecutive rows, a part of each held out in turn.
@@ -39,22 +44,24 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         Whether the constant monomial is in the dictionary. It is a term like the others in `coef_`, but
         is never penalised or eliminated.
     max_memory : float, default=2**31
-        Bytes; a dictionary estimated to need more raises MemoryError before it is built.
+        Limit in bytes; a dictionary estimated to need more raises MemoryError before it is built.
 
     Attributes
     ----------
     exponents_ : ndarray of int, shape (n_terms_, n_features_in_)
-        The monomials kept, the constant as a row of zeros.
+        The monomials kept, in powers of ``X - origin_``; the constant is a row of zeros.
     coef_ : ndarray of shape (n_terms_,) or (n_outputs, n_terms_)
         Their coefficients in the units of the data.
+    origin_ : ndarray of shape (n_features_in_,)
+        What is subtracted from each input: zero, unless the input is far from zero.
     n_terms_ : int
         Number of monomials kept, the constant included.
     support_ : ndarray of bool, shape (n_features_in_,)
-        Inputs that occur in a monomial kept.
+        Inputs that occur in one of these monomials.
     equation_ : str or list of str
-        The polynomial as text, by `feature_names_in_` or x0, x1, ...
-    strength_ : float
-        Strength of the fit; inf when a threshold left nothing but the constant.
+        The polynomial as text, in terms of `feature_names_in_` or x0, x1, ...
+    lambda_ : float
+        Strength of the fit; inf if a threshold left nothing but the constant.
     polynomial_ : Polynomial
         The fitted function itself.
     path_ : DictionaryFit
@@ -74,7 +81,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     def __init__(
         self,
         *,
-        degree: int = 2,
+        max_degree: int = 2,
         method: str = "threshold",
         criterion: str = "held_out",
         cv: Any = None,
@@ -83,7 +90,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         fit_intercept: bool = True,
         max_memory: float = 2**31,
     ):
-        self.degree = degree
+        self.max_degree = max_degree
         self.method = method
         self.criterion = criterion
         self.cv = cv
@@ -109,35 +116,67 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         )
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         self._check_parameters()
-        splits = self.cv if self.criterion == "held_out" else None
+        cv = self.cv if self.criterion == "held_out" else None
         if self.criterion == "held_out" and self.cv is None:
-            # Blocks are cut from the rows that count; a given cv speaks of all rows.
+            # Blocks are cut from the rows with positive weight; a given cv refers to all rows.
             present = weight > 0
             if present.sum() < 2:
                 raise ValueError(f"sample_weight leaves {present.sum()} rows: give at least 2 positive ones.")
             inputs, outputs, weight = inputs[present], outputs[present], weight[present]
-            splits = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
-        fit = fit_polynomial(
+            cv = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
+        self.path_ = fit_polynomial(
             inputs,
             outputs,
-            degree=self.degree,
+            max_degree=self.max_degree,
             method=self.method,
             strength=self.strength,
-            splits=splits,
+            cv=cv,
             sample_weight=weight,
             constant=self.fit_intercept,
             coefficient_tolerance=self.coefficient_tolerance,
             max_memory=self.max_memory,
         )
-        self.path_ = fit
-        self.polynomial_ = fit.polynomial
-        self.exponents_ = fit.polynomial.exponents
-        self.coef_ = fit.polynomial.coefficients.T
-        self.n_terms_ = len(fit.polynomial.exponents)
-        self.support_ = fit.polynomial.support
-        self.strength_ = fit.strength
-        self.equation_ = fit.polynomial.equation(getattr(self, "feature_names_in_", None))
         return self
+
+    @property
+    def polynomial_(self) -> Polynomial:
+        """The fitted function itself."""
+        return self.path_.polynomial
+
+    @property
+    def exponents_(self) -> NDArray[np.int64]:
+        """The monomials kept, in powers of ``X - origin_``; the constant is a row of zeros."""
+        return self.polynomial_.exponents
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Their coefficients in the units of the data."""
+        return self.polynomial_.coefficients.T
+
+    @property
+    def origin_(self) -> FloatArray:
+        """What is subtracted from each input: zero, unless the input is far from zero."""
+        return self.polynomial_.origin
+
+    @property
+    def n_terms_(self) -> int:
+        """Number of monomials kept, the constant included."""
+        return len(self.exponents_)
+
+    @property
+    def support_(self) -> NDArray[np.bool_]:
+        """Inputs that occur in one of these monomials."""
+        return self.polynomial_.support
+
+    @property
+    def equation_(self) -> str | list[str]:
+        """The polynomial as text."""
+        return self.polynomial_.equation(getattr(self, "feature_names_in_", None))
+
+    @property
+    def lambda_(self) -> float:
+        """Strength of the fit."""
+        return self.path_.strength
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, _CRITERIA)

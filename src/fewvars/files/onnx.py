@@ -149,12 +149,16 @@ class Graph:
             return self.add("Add", self.add("Relu", z), self.add("Log", self.add("Add", decay, self.numbers(1.0))))
         return self.add({"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "sin": "Sin"}[kind], z)
 
-    def polynomial(self, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
-        """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d).
+    def polynomial(self, x: str, polynomial: Polynomial) -> str:
+        """Add a polynomial (n, outputs) at x (n, d).
 
         A monomial of degree p is a product of p columns, and of a column of ones for lower degrees: no powers,
         whose rounding differs between runtimes, and no table of (n, terms, d).
         """
+        exponents = polynomial.exponents
+        coefficients = polynomial.coefficients.reshape(len(exponents), *polynomial.coefficients.shape[1:] or (1,))
+        if polynomial.origin.any():
+            x = self.add("Sub", x, self.numbers(polynomial.origin))
         if not len(exponents):
             exponents, coefficients = np.zeros((1, exponents.shape[1]), int), np.zeros((1, coefficients.shape[1]))
         d, degree = exponents.shape[1], max(1, int(exponents.sum(axis=1).max()))
@@ -193,10 +197,7 @@ def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: SparseDictionaryRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    fitted: Polynomial = model.polynomial_
-    single = fitted.coefficients.ndim == 1
-    coefficients = fitted.coefficients[:, None] if single else fitted.coefficients
-    return graph.polynomial(x, fitted.exponents, coefficients), single
+    return graph.polynomial(x, model.polynomial_), model.polynomial_.coefficients.ndim == 1
 
 
 @outputs.register

@@ -4,8 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
 from fewvars._common.kinds import Kind
 from fewvars._common.validation import FloatArray
 from fewvars.engine.network import Network
@@ -27,8 +25,8 @@ class Graph(Protocol):
     def networks(self, x: str, network: Network, thetas: FloatArray) -> str:
         """Add the mean (n, outputs) of networks with parameters (networks, n_parameters) at x (n, inputs)."""
 
-    def polynomial(self, x: str, exponents: np.ndarray, coefficients: FloatArray) -> str:
-        """Add a polynomial (n, outputs), exponents (terms, d) and coefficients (terms, outputs), at x (n, d)."""
+    def polynomial(self, x: str, polynomial: Polynomial) -> str:
+        """Add a polynomial (n, outputs) at x (n, d)."""
 
 
 class Head(ABC):

@@ -63,7 +63,7 @@ class PolynomialHead(Head):
 
     def export(self, graph: Graph, x: str) -> str:
         """Add the polynomial."""
-        return graph.polynomial(x, self.polynomial.exponents, self.polynomial.coefficients)
+        return graph.polynomial(x, self.polynomial)
 
     def check(self) -> None:
         """Raise ValueError unless the coefficients have two axes, with a believable number of outputs."""
@@ -112,6 +112,6 @@ class Polynomials(HeadKind):
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
         counts = weight / weight.mean()
-        found = fit_polynomial(X, y, degree=degree, splits=list(splits.split(X)), sample_weight=counts)
+        found = fit_polynomial(X, y, max_degree=degree, cv=list(splits.split(X)), sample_weight=counts)
         self.settings.on_fit()
         return PolynomialHead(found.polynomial)

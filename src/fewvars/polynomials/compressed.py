@@ -5,7 +5,10 @@ All fits see the data through a factor F (r, m) and a target G (r, k) with r <= 
 matrix F^T F keeps the full precision of the data: noiseless polynomials come back to rounding.
 """
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, log2
 from typing import final
 
 import numpy as np
@@ -15,9 +18,9 @@ from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
 from fewvars._common.validation import FloatArray, check_whole
 from fewvars.polynomials.polynomial import monomial_count, monomial_values
 
-# What is left of a column is rounding when it is smaller than this share of the column.
+# What is left of a column is rounding error when it is smaller than this share of the column.
 DEPENDENT = 1e-10
-# Residuals below this share of the output are rounding: a noiseless fit cannot be told from a better one.
+# Residuals below this share of the output are rounding errors: of two such fits neither is better.
 ROUNDING = 1e-12
 
 
@@ -56,7 +59,7 @@ class Compressed:
 
 
 def block_rows(width: int) -> int:
-    """Rows taken at a time: enough that the factor of earlier ones adds little to the work."""
+    """Number of rows processed at a time: enough that the factor of earlier rows adds little to the work."""
     return max(4 * width, 4096)
 
 
@@ -119,25 +122,49 @@ def _standardised(factor: FloatArray, means: FloatArray, m: int, n: float) -> Co
     return Compressed(factor[:, :m], factor[:, m:], means[:m], scales[:m], means[m:], output_scales, sizes[m:], n)
 
 
-def memory_estimate(n: int, d: int, *, degree: int, outputs: int = 1) -> int:
-    """Bytes at the peak of a fit: two copies of a block of the table and its factor, and the path."""
+def memory_estimate(n: int, d: int, *, degree: int, outputs: int = 1) -> float:
+    """Bytes at the peak of a fit: two copies of a block of the table and its factor, and the path.
+
+    Infinite where there are more than 2^60 monomials, too many to count quickly.
+    """
+    fewer = min(d, degree)
+    if fewer * (log2(d + degree) - log2(fewer)) > 60:  # (n choose k) >= (n / k)^k
+        return inf
     width = monomial_count(d, degree) + outputs
     return int(8 * width * (2.25 * min(n, block_rows(width) + width) + 200 * outputs))
 
 
-def check_memory(n: int, d: int, *, degree: int, outputs: int = 1, max_memory: float = 2**31) -> None:
+def check_memory(n: int, d: int, *, max_degree: int, outputs: int = 1, max_memory: float = 2**31) -> None:
     """Raise MemoryError when the dictionary would need more than `max_memory` bytes."""
-    check_whole("degree", degree)
-    needed = memory_estimate(n, d, degree=degree, outputs=outputs)
-    if needed <= max_memory:
+    check_whole("max_degree", max_degree)
+
+    def needed(degree: int) -> float:
+        return memory_estimate(n, d, degree=degree, outputs=outputs)
+
+    if needed(max_degree) <= max_memory and needed(max_degree) < inf:
         return
-    fits = [lower for lower in range(1, degree) if memory_estimate(n, d, degree=lower, outputs=outputs) <= max_memory]
-    remedy = f"Degree {fits[-1]} would fit" if fits else "Not even degree 1 would fit"
+    if needed(max_degree) < inf:
+        size = f"{monomial_count(d, max_degree):,} columns and need about {needed(max_degree) / 2**30:.1f} GiB"
+    else:
+        size = "more than 2^60 columns"
+    degree = _largest_degree(needed, max_degree, max_memory)
+    remedy = f"Degree {degree} would fit" if degree else "Not even degree 1 would fit"
     raise MemoryError(
-        f"All monomials of {d} inputs up to degree {degree} are {monomial_count(d, degree):,} columns and "
-        f"need about {needed / 2**30:.1f} GiB, more than max_memory = {max_memory / 2**30:.1f} GiB. "
-        f"{remedy}; or select inputs first, or raise max_memory."
+        f"All monomials of {d} inputs up to degree {max_degree} are {size}; max_memory is "
+        f"{max_memory / 2**30:.1f} GiB. {remedy}; or select inputs first, or raise max_memory."
     )
+
+
+def _largest_degree(needed: Callable[[int], float], limit: int, max_memory: float) -> int:
+    """Return the largest degree below the limit whose dictionary fits, by bisection; zero if none does."""
+    fits, fails = 0, limit
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        if needed(middle) <= min(max_memory, sys.float_info.max):
+            fits = middle
+        else:
+            fails = middle
+    return fits
 
 
 def _fill(
@@ -156,4 +183,4 @@ def _fill(
 
 def _check_finite(values: FloatArray) -> None:
     if not np.isfinite(values).all():
-        raise ValueError("A monomial or an output overflows; scale the data or lower the degree.")
+        raise ValueError("A monomial or an output overflows; scale the data or lower max_degree.")

@@ -5,7 +5,7 @@ is the limit: 40 inputs have 861 up to degree 2, 12,341 up to degree 3 and 135,7
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -13,20 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
+from fewvars._common.paired import log_ratio
 from fewvars._common.validation import FloatArray, check_choice, check_real
 from fewvars.polynomials.compressed import ROUNDING, Compressed, check_memory, compress
 from fewvars.polynomials.paths import DictionaryPath, bic, l1_path, threshold_path
-from fewvars.polynomials.polynomial import (
-    Polynomial,
-    monomial_exponents,
-    monomial_values,
-    row_chunks,
-)
+from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values, row_chunks
+from fewvars.polynomials.units import Units
 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
 METHODS = ("threshold", "l1")
 _ROWS_FOR_DIGITS = 1000
+# Root mean square residual, in units of the spread of y, of a fit that is exact but for rounding.
+_EXACT = 1e-9
 
 
 @final
@@ -37,7 +36,7 @@ class DictionaryFit:
     Parameters
     ----------
     polynomial : Polynomial
-        The polynomial in the user's units, terms with nonzero coefficients only.
+        The polynomial in the units of the data, terms with nonzero coefficients only.
     strength : float
         Strength of the chosen fit, see `fit_polynomial`; inf for a threshold that leaves no term.
     criterion : {"bic", "held_out", "fixed"}
@@ -62,10 +61,10 @@ def fit_polynomial(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    degree: int = 2,
+    max_degree: int = 2,
     method: str = "threshold",
     strength: float | None = None,
-    splits: Any = None,
+    cv: Any = None,
     sample_weight: ArrayLike | None = None,
     constant: bool = True,
     coefficient_tolerance: float = 0.0,
@@ -73,23 +72,29 @@ def fit_polynomial(
 ) -> DictionaryFit:
     """Fit a sparse polynomial.
 
-    Columns of the dictionary and outputs are standardised inside (mean zero if there is a constant, mean
+    Columns of the dictionary and outputs are standardised internally (mean zero if there is a constant, mean
     square one), so strengths have no units: a standardised coefficient b_j is c_j sd(column j) / sd(y).
     Several outputs share their monomials; |b_j| then stands for a norm over the outputs. The constant
     is never penalised or dropped.
+
+    If the mean of an input exceeds 8 of its standard deviations, the monomials are those of x - o, where o is a
+    round number near the mean, and the polynomial says so (`Polynomial.origin`): in the raw input they would be nearly
+    collinear, and the terms kept would depend on noise. Both bases span the same functions, unless there is no
+    constant; nothing is shifted then. Noiseless data that have a shorter exact equation in the raw inputs get that one.
 
     ``method="threshold"``: least squares on ever fewer monomials, the smallest root mean square |b_j| over
     the outputs leaving first; see `threshold_path` for the two starts. The strength of a fit is the
     smallest |b_j| in it. A given `strength` takes the first fit in which every |b_j| is at least that.
 
     ``method="l1"``: minimise 1/(2 n) Σ_i w_i |y_i - f(x_i)|^2 + strength Σ_j |b_j| over standardised
-    outputs, |b_j| the Euclidean norm over the outputs. Its coefficients are shrunk, and stay so.
+    outputs, |b_j| the Euclidean norm over the outputs. Its coefficients are shrunk, and are not refitted.
 
-    Without `strength` the fit is chosen among those of the path. Without `splits`, by the smallest
+    Without `strength` the fit is chosen among those of the path. Without `cv`, by the smallest
     BIC = Σ_outputs n log(RSS / n) + log(n) (number of nonzero coefficients besides the constant). BIC
-    takes the n samples for independent; those of a trajectory are not, and it may then keep far too
-    much. With `splits`, by the mean held-out squared error of the standardised outputs: the fit with
-    fewest monomials whose paired excess over the best is within one standard error over the splits.
+    assumes independent samples; those of a trajectory are not, and it may then keep far too many terms.
+    With `cv`, by the mean squared error of the standardised outputs on the held-out rows: the fit with the
+    fewest monomials whose error is within one standard error of the best. The comparison is paired: the mean
+    over the splits of the logarithm of the ratio of errors against its standard error.
 
     Parameters
     ----------
@@ -97,23 +102,23 @@ def fit_polynomial(
         Inputs.
     y : array-like of shape (n,) or (n, k)
         Outputs.
-    degree : int
+    max_degree : int
         Largest degree of a monomial, at least 1.
     method : {"threshold", "l1"}
-        How monomials are left out.
+        How monomials are eliminated.
     strength : float, optional
         Fixed strength.
-    splits : splitter or iterable of (train, test) index pairs, optional
-        Anything that `sklearn.model_selection.check_cv` takes. Of a trajectory, hold out contiguous blocks.
+    cv : int, splitter or iterable of (train, test) index pairs, optional
+        Anything that `sklearn.model_selection.check_cv` accepts. For a trajectory, hold out contiguous blocks.
     sample_weight : array-like of shape (n,), optional
-        Weights as counts: weight 2 is a repeated row, weight 0 no row, n is their sum.
+        Weights as counts: weight 2 is a repeated row, weight 0 is no row, n is their sum.
     constant : bool
         Whether the constant monomial is in the dictionary.
     coefficient_tolerance : float
-        Coefficients (in the user's units) of smaller absolute value are set to zero at the end, each on
-        its own. The paper uses 1e-4.
+        Coefficients (in the units of the data) of smaller absolute value are set to zero at the end, one by
+        one. The paper uses 1e-4.
     max_memory : float
-        Bytes that the fit may take at its peak, by estimate.
+        Limit in bytes on the estimated peak memory of the fit.
 
     Returns
     -------
@@ -123,51 +128,129 @@ def fit_polynomial(
     Raises
     ------
     MemoryError
-        Before anything is built, when the dictionary would need more than `max_memory`.
+        Before anything is built, if the dictionary would need more than `max_memory`.
+    ValueError
+        Also if a term or its coefficient is too large or too small for a floating-point number.
     """
-    problem = _checked(X, y, sample_weight, degree, constant, max_memory)
     check_choice("method", method, METHODS)
     check_real("coefficient_tolerance", coefficient_tolerance)
     if strength is not None and not (strength > 0 or (strength == 0 and method == "threshold")):
         raise ValueError(f"strength must be positive (or zero, for a threshold), got {strength!r}.")
-    data = problem.compressed(slice(None))
-    path = _path(data, method, strength)
-    scores = np.full(len(path.strengths), np.nan)
-    if strength is not None:
-        criterion, chosen = "fixed", int(np.argmax(path.strengths >= strength))
-    elif splits is None:
-        criterion, scores = "bic", bic(data, path.coefficients, path.residuals)
-        chosen = int(scores.argmin())
-    else:
-        errors = _held_out_errors(problem, data, path, method, splits)
-        criterion, scores, chosen = "held_out", errors.mean(axis=0), _fewest_terms(errors, path.n_terms)
-    if not path.converged:
+    problem = _Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
+    chosen = _choose(problem, method, strength, cv)
+    if problem.units.x_origin.any() and chosen.exact:
+        raw = _choose(problem.without_origin(X, max_degree), method, strength, cv)
+        if raw.exact and raw.n_terms < chosen.n_terms:
+            chosen = raw
+    if not chosen.path.converged:
         warnings.warn(
             "Coordinate descent did not converge at every strength; the weakest fits are approximate.",
             ConvergenceWarning,
             stacklevel=2,
         )
-    polynomial = _polynomial(problem, data, path.coefficients[chosen], coefficient_tolerance)
+    polynomial = chosen.polynomial(coefficient_tolerance)
     if np.ndim(y) == 1:
-        polynomial = Polynomial(polynomial.exponents, polynomial.coefficients[:, 0])
-    polynomial = polynomial.with_digits_for(problem.X[:: -(-len(problem.X) // _ROWS_FOR_DIGITS)])
-    chosen_strength = float(path.strengths[chosen])
-    return DictionaryFit(polynomial, chosen_strength, criterion, path.strengths, path.n_terms, scores, path.converged)
+        polynomial = replace(polynomial, coefficients=polynomial.coefficients[:, 0])
+    inputs = np.asarray(X, dtype=np.float64)
+    return chosen.result(polynomial.with_digits_for(inputs[:: -(-len(inputs) // _ROWS_FOR_DIGITS)]))
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Checked inputs (n, d), outputs (n, k), weights (n,) and exponents (m, d) without the constant."""
+    """Inputs (n, d) and outputs (n, k) in their units, weights (n,), exponents (m, d) without the constant."""
 
     X: FloatArray
     Y: FloatArray
     weight: FloatArray
     exponents: NDArray[np.int64]
     constant: bool
+    units: Units
+
+    @staticmethod
+    def of(
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        max_degree: int,
+        constant: bool,
+        max_memory: float,
+    ) -> "_Problem":
+        inputs, outputs, weight = _checked(X, y, sample_weight)
+        check_memory(*inputs.shape, max_degree=max_degree, outputs=outputs.shape[1], max_memory=max_memory)
+        exponents = monomial_exponents(inputs.shape[1], max_degree, constant=False)
+        units = Units.of(inputs, outputs, weight, max_degree, constant)
+        return _Problem(units.inputs(inputs), units.outputs(outputs), weight, exponents, constant, units)
+
+    def without_origin(self, X: ArrayLike, max_degree: int) -> "_Problem":
+        """Return the problem for the raw inputs."""
+        inputs = np.asarray(X, dtype=np.float64)
+        units = self.units.without_origin(inputs, max_degree)
+        return replace(self, X=units.inputs(inputs), units=units)
 
     def compressed(self, rows: slice | NDArray[np.intp]) -> Compressed:
         return compress(self.X[rows], self.Y[rows], self.weight[rows], self.exponents, self.constant)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A path of fits, the values (s,) of the criterion, and the fit that was chosen."""
+
+    problem: _Problem
+    data: Compressed
+    path: DictionaryPath
+    criterion: str
+    scores: FloatArray
+    index: int
+
+    @property
+    def n_terms(self) -> int:
+        return int(self.path.n_terms[self.index])
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing but rounding errors is left."""
+        return bool((self.path.residuals[self.index] <= self.data.n * _EXACT**2).all())
+
+    def polynomial(self, tolerance: float) -> Polynomial:
+        """Polynomial of k outputs in the units of the data, without its zero terms.
+
+        Outputs share their monomials: what is left of a monomial in an output that does without it is rounding error.
+        """
+        coefficients, data, exponents = self.path.coefficients[self.index], self.data, self.problem.exponents
+        raw, constants = data.in_users_units(np.where(np.abs(coefficients) <= ROUNDING, 0.0, coefficients))
+        if self.problem.constant:
+            parts = np.abs(data.output_means) + np.abs(raw.T) @ np.abs(data.column_means)
+            constants = np.where(np.abs(constants) <= ROUNDING * parts, 0.0, constants)
+            raw = np.concatenate((constants[None], raw))
+            exponents = np.concatenate((np.zeros((1, exponents.shape[1]), dtype=np.int64), exponents))
+        dense = self.problem.units.polynomial(exponents, raw)
+        raw = np.where(np.abs(dense.coefficients) < tolerance, 0.0, dense.coefficients)
+        kept = raw.any(axis=1)
+        return replace(dense, exponents=exponents[kept], coefficients=raw[kept])
+
+    def result(self, polynomial: Polynomial) -> DictionaryFit:
+        path = self.path
+        strength = float(path.strengths[self.index])
+        return DictionaryFit(
+            polynomial, strength, self.criterion, path.strengths, path.n_terms, self.scores, path.converged
+        )
+
+
+def _choose(problem: _Problem, method: str, strength: float | None, cv: Any) -> _Choice:
+    """Fit the path and choose from it: the given strength, the smallest BIC, or the smallest held-out error."""
+    data = problem.compressed(slice(None))
+    path = _path(data, method, strength)
+    if strength is not None:
+        index = int(np.argmax(path.strengths >= strength))
+        return _Choice(problem, data, path, "fixed", np.full(len(path.strengths), np.nan), index)
+    if cv is None:
+        scores = bic(data, path.coefficients, path.residuals)
+        in_users_units = scores + 2 * np.log(2.0) * data.n * problem.units.y_power.sum()
+        return _Choice(problem, data, path, "bic", in_users_units, int(scores.argmin()))
+    errors = _held_out_errors(problem, data, path, method, cv)
+    return _Choice(problem, data, path, "held_out", errors.mean(axis=0), _fewest_terms(errors, path.n_terms))
 
 
 def _path(data: Compressed, method: str, strength: float | None) -> DictionaryPath:
@@ -176,11 +259,11 @@ def _path(data: Compressed, method: str, strength: float | None) -> DictionaryPa
     return l1_path(data, None if strength is None else np.array([float(strength)]))
 
 
-def _held_out_errors(problem: _Problem, data: Compressed, path: DictionaryPath, method: str, splits: Any) -> FloatArray:
+def _held_out_errors(problem: _Problem, data: Compressed, path: DictionaryPath, method: str, cv: Any) -> FloatArray:
     """Mean squared errors (splits, s) of the standardised outputs on the test rows of each split."""
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(splits).split(problem.X, problem.Y)]
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(problem.X, problem.Y)]
     if not pairs:
-        raise ValueError("splits holds no (train, test) pair.")
+        raise ValueError("cv yields no (train, test) pair.")
     errors = np.empty((len(pairs), len(path.strengths)))
     for row, (train, test) in zip(errors, pairs, strict=True):
         if not (problem.weight[train].any() and problem.weight[test].any()):
@@ -215,41 +298,16 @@ def _errors(
 
 
 def _fewest_terms(errors: FloatArray, n_terms: NDArray[np.intp]) -> int:
-    """Index of the smallest model not significantly worse than the best, by paired differences."""
-    best = int(errors.mean(axis=0).argmin())
-    excess = errors - errors[:, [best]]
-    tolerance = np.zeros(errors.shape[1])
-    if len(errors) > 1:
-        tolerance = excess.std(axis=0, ddof=1) / np.sqrt(len(errors))
-    eligible = np.flatnonzero(excess.mean(axis=0) <= tolerance)
-    return int(min(eligible, key=lambda i: (n_terms[i], errors[:, i].mean())))
+    """Index of the smallest model whose errors (splits, s) are within one standard error of the best."""
+    means, weights = errors.mean(axis=0), np.ones(len(errors))
+    best = errors[:, means.argmin()]
+    ratios = [log_ratio(error, best, weights) for error in errors.T]
+    eligible = [i for i, (mean, spread) in enumerate(ratios) if mean <= spread]
+    return int(min(eligible, key=lambda i: (n_terms[i], means[i])))
 
 
-def _polynomial(problem: _Problem, data: Compressed, coefficients: FloatArray, tolerance: float) -> Polynomial:
-    """Polynomial of k outputs in the user's units, without its zero terms.
-
-    Outputs share their monomials: what is left of a monomial in an output that does without it is rounding.
-    """
-    raw, constants = data.in_users_units(np.where(np.abs(coefficients) <= ROUNDING, 0.0, coefficients))
-    exponents = problem.exponents
-    if problem.constant:
-        parts = np.abs(data.output_means) + np.abs(raw.T) @ np.abs(data.column_means)
-        constants = np.where(np.abs(constants) <= ROUNDING * parts, 0.0, constants)
-        raw = np.concatenate((constants[None], raw))
-        exponents = np.concatenate((np.zeros((1, exponents.shape[1]), dtype=np.int64), exponents))
-    raw = np.where(np.abs(raw) < tolerance, 0.0, raw)
-    kept = raw.any(axis=1)
-    return Polynomial(exponents[kept], raw[kept])
-
-
-def _checked(
-    X: ArrayLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    degree: int,
-    constant: bool,
-    max_memory: float,
-) -> _Problem:
+def _checked(X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return inputs (n, d), outputs (n, k) and weights (n,)."""
     inputs, outputs = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if inputs.ndim != 2 or outputs.ndim not in (1, 2) or len(outputs) != len(inputs) or inputs.size == 0:
         raise ValueError(f"X (n, d) and y (n,) or (n, k) do not fit: {inputs.shape}, {outputs.shape}.")
@@ -262,7 +320,4 @@ def _checked(
         raise ValueError(
             f"sample_weight counts samples but sums to {weight.sum():g}; multiply normalised weights by n."
         )
-    outputs = outputs.reshape(len(outputs), -1)
-    check_memory(*inputs.shape, degree=degree, outputs=outputs.shape[1], max_memory=max_memory)
-    exponents = monomial_exponents(inputs.shape[1], degree, constant=False)
-    return _Problem(inputs, outputs, weight, exponents, constant)
+    return inputs, outputs.reshape(len(outputs), -1), weight

@@ -1,4 +1,4 @@
-"""A sparse polynomial is a list of monomials with coefficients: its values, gradient and text."""
+"""A sparse polynomial: a list of monomials with coefficients, its values, gradient and text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -58,21 +58,24 @@ def row_chunks(n: int, columns: int) -> Iterator[slice]:
 @final
 @dataclass(frozen=True, eq=False)
 class Polynomial:
-    """Polynomial with one output or several: Σ_i c_i Π_j x_j^(e_ij).
+    """Polynomial with one output or several: Σ_i c_i Π_j (x_j - o_j)^(e_ij).
 
     Parameters
     ----------
     exponents : ndarray of int, shape (m, d)
-        e, one monomial a row; a row of zeros is the constant.
+        e, one monomial per row; a row of zeros is the constant.
     coefficients : ndarray of shape (m,) or (m, k)
         c, for one output or for k outputs over the same monomials.
     digits : int
         Significant digits of the coefficients that a text needs, see `with_digits_for`.
+    origin : ndarray of shape (d,), optional
+        o, zero by default; a number near the mean of an input that is far from zero.
     """
 
     exponents: NDArray[np.int64]
     coefficients: FloatArray
     digits: int = 4
+    origin: FloatArray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.exponents.ndim != 2 or (self.exponents < 0).any():
@@ -81,6 +84,10 @@ class Polynomial:
             raise ValueError(
                 f"coefficients of shape {self.coefficients.shape} do not fit {len(self.exponents)} monomials."
             )
+        if self.origin is None:
+            object.__setattr__(self, "origin", np.zeros(self.exponents.shape[1]))
+        if self.origin.shape != self.exponents.shape[1:]:
+            raise ValueError(f"origin of shape {self.origin.shape} does not fit {self.exponents.shape[1]} inputs.")
 
     @property
     def support(self) -> NDArray[np.bool_]:
@@ -90,7 +97,7 @@ class Polynomial:
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Values, (n,) or (n, k), at the rows of X (n, d)."""
-        values = self._checked(X)
+        values = self._shifted(X)
         out = np.empty((len(values), *self.coefficients.shape[1:]))
         for rows in row_chunks(len(values), len(self.exponents)):
             out[rows] = monomial_values(values[rows], self.exponents) @ self.coefficients
@@ -98,7 +105,7 @@ class Polynomial:
 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Derivatives by each input, (n, d) or (n, k, d), at the rows of X (n, d)."""
-        values = self._checked(X)
+        values = self._shifted(X)
         out = np.zeros((len(values), *self.coefficients.shape[1:], values.shape[1]))
         for j in np.flatnonzero(self.exponents.any(axis=0)):
             terms = self.exponents[:, j] > 0
@@ -115,12 +122,14 @@ class Polynomial:
         (temperatures in kelvin), four are too few.
         """
         values = self.predict(X)
-        spread, size = values.std(axis=0), np.abs(values).max(axis=0, initial=0.0)
-        allowed = share * np.where(spread > 1e-9 * size, spread, size)  # of a constant, its size
+        size = np.abs(values).max(axis=0, initial=0.0)
+        size = np.where(size > 0, size, 1.0)  # ratios to it can be squared without overflow
+        spread = (values / size).std(axis=0)
+        allowed = share * np.where(spread > 1e-9, spread, 1.0)  # of a constant, its size
         for digits in range(4, 17):
             rounded = np.vectorize(lambda c, d=digits: float(f"{c:.{d}g}"), otypes=[float])(self.coefficients)
-            change = Polynomial(self.exponents, rounded - self.coefficients).predict(X)
-            if (np.sqrt((change**2).mean(axis=0)) <= allowed).all():
+            change = replace(self, coefficients=rounded - self.coefficients).predict(X)
+            if (np.sqrt(((change / size) ** 2).mean(axis=0)) <= allowed).all():
                 return replace(self, digits=digits)
         return replace(self, digits=17)
 
@@ -130,8 +139,8 @@ class Polynomial:
         Parameters
         ----------
         names : sequence of d str, optional
-            Names of the inputs, all different. Default: x0, x1, ... as columns are counted. Names that
-            are no identifiers are put in backticks (and backticks in them doubled), so that the text
+            Names of the inputs, all different. Default: x0, x1, ... in the order of the columns. Names that
+            are not identifiers are put in backticks (and backticks in them doubled), so that the text
             stays unambiguous.
         digits : int, optional
             Significant digits of the coefficients; 17 lose nothing. Default: those of the polynomial.
@@ -142,18 +151,22 @@ class Polynomial:
             ``"0"`` for a polynomial without terms.
         """
         digits = self.digits if digits is None else digits
-        labels = _labels(names, self.exponents.shape[1])
+        labels = [
+            label if shift == 0 else f"({label} {'-' if shift > 0 else '+'} {abs(shift):.17g})"
+            for label, shift in zip(_labels(names, self.exponents.shape[1]), self.origin, strict=True)
+        ]
         order = np.argsort(-self.exponents.sum(axis=1), kind="stable")
         monomials = [_monomial_text(self.exponents[i], labels) for i in order]
         if self.coefficients.ndim == 1:
             return _sum_text(self.coefficients[order], monomials, digits)
         return [_sum_text(column, monomials, digits) for column in self.coefficients[order].T]
 
-    def _checked(self, X: ArrayLike) -> FloatArray:
+    def _shifted(self, X: ArrayLike) -> FloatArray:
+        """Return X minus the origin."""
         values = np.asarray(X, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != self.exponents.shape[1]:
             raise ValueError(f"X must have shape (n, {self.exponents.shape[1]}), got {values.shape}.")
-        return values
+        return values - self.origin if self.origin.any() else values
 
 
 def _labels(names: Sequence[str] | None, d: int) -> list[str]:

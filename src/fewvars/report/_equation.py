@@ -14,6 +14,7 @@ def equations(polynomial: Polynomial, names: Sequence[Markup], targets: Sequence
     order = np.argsort(-polynomial.exponents.sum(axis=1), kind="stable")
     exponents = polynomial.exponents[order]
     table = polynomial.coefficients.reshape(len(order), -1)[order]
+    names = [_shifted(name, shift) for name, shift in zip(names, polynomial.origin.tolist(), strict=True)]
     long = any(len(name) > 60 for name in names)
     found = []
     for target, coefficients in zip(targets, table.T, strict=True):
@@ -25,6 +26,10 @@ def equations(polynomial: Polynomial, names: Sequence[Markup], targets: Sequence
         right = join(*[join(term, " ") for term in terms]) if terms else "0"
         found.append(tag("p", left, right, class_="equation long" if long else "equation"))
     return found
+
+
+def _shifted(name: Markup, shift: float) -> Markup:
+    return join("(", name, f" {'−' if shift > 0 else '+'} {abs(shift):.17g})") if shift else name
 
 
 def _numbered(coefficients: np.ndarray, exponents: np.ndarray) -> list[tuple[bool, tuple[float, np.ndarray]]]:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fewvars._common.paired import log_ratio, mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.series.splits import pieces
@@ -136,28 +137,15 @@ class HeldOut:
 
     def measured(self, errors: FloatArray) -> tuple[float, float]:
         """Return the mean of what `piece_errors` returned, and its standard error over the pieces."""
-        return self._paired(errors)
+        return mean_and_error(errors, self.weights)
 
     def excess(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
         """Return the mean difference to the reference and its standard error over the pieces."""
-        return self._paired(errors - reference)
+        return mean_and_error(errors - reference, self.weights)
 
     def log_ratio(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
-        """Return the mean logarithm of the ratio to the reference and its standard error over the pieces.
-
-        Errors differ between the pieces by orders of magnitude. Their differences are ruled by the hardest
-        pieces; their ratios, which all decide alike, tell a weak variable from a useless one far better.
-        Errors below a hundredth of the reference's mean count as equal.
-        """
-        floor = 0.01 * self.mean(reference) + NEGLIGIBLE
-        return self._paired(np.log(errors + floor) - np.log(reference + floor))
-
-    def _paired(self, difference: FloatArray) -> tuple[float, float]:
-        share = self.weights / self.weights.sum()
-        mean = float(share @ difference)
-        live = max(int((share > 0).sum()), 2)
-        spread = np.sqrt((share**2) @ (difference - mean) ** 2 * live / (live - 1))
-        return mean, float(spread)
+        """Return the mean logarithm of the ratio to the reference and its standard error over the pieces."""
+        return log_ratio(errors, reference, self.weights, NEGLIGIBLE)
 
     def not_worse(self, errors: FloatArray, reference: FloatArray) -> bool:
         """Return whether the errors exceed the reference by no more than a standard error."""

@@ -1,4 +1,4 @@
-"""Smooth a sampled trajectory by penalised least squares, its strength cross-validated, and differentiate it.
+"""Smooth a sampled trajectory by penalised least squares, choosing the strength by generalised cross-validation.
 
 With time in units of the median step, a column y of a trajectory sampled at t_1 < ... < t_n becomes the
 minimiser x of
@@ -15,7 +15,8 @@ minimises generalised cross-validation (Craven and Wahba 1979) over the N rows o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,28 +31,38 @@ __all__ = ["Smoothed", "is_discrete", "smooth", "smoother"]
 WEAKEST = 1e-4  # a weaker penalty of order 4 takes less than 2.6% off the highest frequency: taken as none
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Smoothed:
-    """Smoothed columns, with d = 1 and its axis dropped where `X` was a vector.
+    """Smoothed columns. Where `X` was a vector, all arrays lack the axis of the columns.
 
     Attributes
     ----------
     values : ndarray of float64, shape (n, d)
         The smoothed columns.
-    derivative : ndarray of float64, shape (n, d)
-        Their derivative per unit of `t`; per second where `t` holds datetimes.
     strength : ndarray of float64, shape (d,)
         The weight of the penalty; zero where a column was left unchanged.
     bandwidth : ndarray of float64, shape (d,)
         2 n / trace(S), in rows; zero where a column was left unchanged. At order 4, all but 0.2% of the
         squared weights in a smoothed value belong to rows within this distance: rows held out of a fit
         should be farther than this from the rows fitted.
+    derivative : ndarray of float64, shape (n, d)
+        Their derivative per unit of `t`, or per second where `t` holds datetimes; computed when first asked for.
     """
 
     values: FloatArray
-    derivative: FloatArray
     strength: FloatArray
     bandwidth: FloatArray
+    _rows: Sequence[IntArray] = field(repr=False)
+    _times: FloatArray = field(repr=False)
+    _order: int = field(repr=False)
+
+    @cached_property
+    def derivative(self) -> FloatArray:
+        """Differentiate the quintic spline through the values of each trajectory."""
+        derivative = np.empty_like(self.values)
+        for run in self._rows:
+            derivative[run] = _differentiate(self.values[run], self._times[run], self._order)
+        return derivative
 
 
 def smoother(
@@ -62,10 +73,10 @@ def smoother(
     strength: ArrayLike | None = None,
     order: int = 4,
 ) -> Smoothed:
-    """Smooth the columns of sampled trajectories and differentiate the result.
+    """Smooth the columns of sampled trajectories; the result can also be differentiated.
 
-    The module states the objective. The noise is taken to be independent from row to row. Rows that are
-    not samples of a smooth trajectory should not be smoothed: they would lose nearly all their variance.
+    The module docstring states the objective. The noise is assumed to be independent from row to row. Do not
+    smooth rows that are not samples of a smooth trajectory: they would lose nearly all their variance.
     Columns without noise come back unchanged. So do trajectories of fewer than 2 * order + 2 rows; their
     derivative is `numpy.gradient`, and NaN for a single row. O(n log n) per column.
 
@@ -86,20 +97,12 @@ def smoother(
     Returns
     -------
     Smoothed
-        The values, the derivative, and the strength and bandwidth used.
+        The smoothed values, the strength and bandwidth used, and on demand the derivative.
     """
     data, rows, times = _validated(X, t, trajectory, order)
     values, chosen, bandwidth = _smooth(data, rows, times, strength, order)
-    derivative = np.empty_like(values)
-    for run in rows:
-        derivative[run] = _differentiate(values[run], times[run], order)
     shape = np.shape(X)
-    return Smoothed(
-        values.reshape(shape),
-        derivative.reshape(shape),
-        chosen.reshape(shape[1:]),
-        bandwidth.reshape(shape[1:]),
-    )
+    return Smoothed(values.reshape(shape), chosen.reshape(shape[1:]), bandwidth.reshape(shape[1:]), rows, times, order)
 
 
 def smooth(
@@ -110,9 +113,8 @@ def smooth(
     strength: ArrayLike | None = None,
     order: int = 4,
 ) -> FloatArray:
-    """Return only the smoothed values of `smoother`, an array of the shape of `X`; same parameters."""
-    data, rows, times = _validated(X, t, trajectory, order)
-    return _smooth(data, rows, times, strength, order)[0].reshape(np.shape(X))
+    """Return the smoothed values alone, an array of the shape of `X`; the parameters are those of `smoother`."""
+    return smoother(X, t, trajectory=trajectory, strength=strength, order=order).values
 
 
 def is_discrete(X: ArrayLike, *, max_levels: int = 10) -> NDArray[np.bool_]:
@@ -224,7 +226,7 @@ def _given_strength(strength: ArrayLike, d: int) -> FloatArray:
 
 
 def _differentiate(values: FloatArray, t: FloatArray, order: int) -> FloatArray:
-    """Differentiate the quintic spline through the values; short runs by finite differences."""
+    """Differentiate the quintic spline through the values, and short runs by finite differences."""
     if len(t) == 1:
         return np.full_like(values, np.nan)
     if len(t) < max(2 * order + 2, 6):

@@ -11,10 +11,9 @@ from typing import Any, final
 from fewvars._common.validation import check_choice, check_whole
 from fewvars.problems.datasets import Dataset, lorenz96_dataset
 from fewvars.problems.targets import Target, few_directions, lorenz_equation, paper_setting
+from fewvars.study.record import recorded
 
 TARGETS = ("equation", "function", "directions")
-# What a fit does not depend on, or what its row fixes anyway.
-_IDLE_PARAMETERS = ("random_state", "n_jobs", "verbose")
 
 
 @final
@@ -237,12 +236,13 @@ class Task:
 def specification(setting: Setting, method: Method) -> str:
     """Return 16 digits that change whenever the data or a parameter of the method does, defaults included.
 
-    Names and labels do not count, nor does the code of the estimator: rows note its version.
+    Neither names and labels count, nor what the code calls its parameters or where it lies (see
+    `fewvars.study.record`), nor what it does: rows note its version.
     """
     data = {name: value for name, value in asdict(setting).items() if name != "name"}
     keywords = inspect.signature(lorenz96_dataset).parameters.values()
     defaults = {item.name: item.default for item in keywords if item.default is not item.empty and item.name != "seed"}
-    parameters = {k: v for k, v in method.build().get_params(deep=False).items() if k not in _IDLE_PARAMETERS}
+    parameters = recorded(method.estimator, method.build().get_params(deep=False))
     if "configuration" in parameters and parameters["configuration"] is None:
         from fewvars.paper.configuration import Configuration
 

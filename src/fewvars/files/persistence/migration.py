@@ -6,6 +6,7 @@ import numpy as np
 
 # Records, parameters and fitted attributes that had another name in format 1.
 _RECORDS = {"DictionaryHead": "PolynomialHead"}
+_PARAMETERS = {"SparseDictionaryRegressor": {"degree": "max_degree"}}
 # Places that are no longer stored.
 _DROPPED = {
     "FewVariablesRegressor": (
@@ -16,14 +17,30 @@ _DROPPED = {
         "fitted/_search_scaling",
     ),
     "FewDirectionsRegressor": ("parameters/solver",),
+    "SparseDictionaryRegressor": (
+        "fitted/polynomial_",
+        "fitted/exponents_",
+        "fitted/coef_",
+        "fitted/n_terms_",
+        "fitted/support_",
+        "fitted/strength_",
+        "fitted/equation_",
+    ),
 }
 
 
 def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
     """Change a description of format 1, and the names of its tensors, in place."""
-    for place in _DROPPED.get(str(description.get("estimator")), ()):
+    estimator = str(description.get("estimator"))
+    for place in _DROPPED.get(estimator, ()):
         _drop(place, description, tensors)
     _rename_records(description)
+    for section in ("parameters", "not_stored"):
+        entries = description.get(section)
+        if isinstance(entries, dict):
+            for old, new in _PARAMETERS.get(estimator, {}).items():
+                if old in entries:
+                    entries[new] = entries.pop(old)
 
 
 def _drop(place: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:

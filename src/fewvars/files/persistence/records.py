@@ -87,8 +87,10 @@ RECORDS: dict[type, Description] = {
             "exponents": array("int", "terms", "variables", least=0),
             "coefficients": _coefficients,
             "digits": whole(least=1),
+            "origin": array("float", "variables"),
         },
         _check_polynomial,
+        frozenset({"origin"}),
     ),
     Path: Description(
         {
