@@ -17,12 +17,13 @@ from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, levenberg_marquardt
 from fewvars.estimators.comparison import Comparison, _prepared
 from fewvars.search.directions.choice import choose_directions
-from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
+from fewvars.search.directions.path import full_to_zero_rank
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.directions.ridge_functions import NetworkForm, PolynomialForm
 from fewvars.search.directions.ridge_polynomial import RidgePolynomial
 from fewvars.search.directions.starts import low_rank
 from fewvars.search.held_out import HeldOut
+from fewvars.search.path import Path
 
 QUICK = {"first_updates": 400, "path_updates": 100, "refit_updates": 600, "path_factor": 1.3}
 
@@ -94,17 +95,17 @@ class TestPath:
     def test_it_ends_without_directions(self):
         network, (path, thetas) = self.run()
         assert path.outcome is Outcome.FINISHED
-        assert path.ranks[-1] == 0
+        assert path.sizes[-1] == 0
         assert (np.diff(path.strengths) > 0).all()
         for rank, theta in thetas.items():
             values = np.linalg.svd(network.layers(theta)[0].weights, compute_uv=False)
             assert (values > 1e-4 * max(values[0], 1e-30)).sum() == rank
 
     def test_it_is_deterministic(self):
-        assert_array_equal(self.run()[1][0].singular_values, self.run()[1][0].singular_values)
+        assert_array_equal(self.run()[1][0].magnitudes, self.run()[1][0].magnitudes)
 
     def test_empty(self):
-        assert DirectionsPath.empty(3).ranks.shape == (0,)
+        assert Path.empty(3).sizes.shape == (0,)
 
 
 def test_cutting_to_full_rank_changes_nothing():
@@ -170,7 +171,7 @@ class TestEstimator:
         assert 2 in model.ranks_
         assert model.rank_errors_.shape == model.rank_errors_se_.shape == model.ranks_.shape
         assert 0 < model.held_out_error_ < 0.1
-        assert model.path_.ranks[model.path_.strengths == model.lambda_][0] >= 2
+        assert model.path_.sizes[model.path_.strengths == model.lambda_][0] >= 2
 
     def test_findings_say_it_all_in_one_record(self, fitted):
         model = fitted[-1]

@@ -155,7 +155,7 @@ class TestPath:
         lines = [line for line in display.ax_.get_lines() if line.get_linewidth() == 1.8]
         assert len(lines) == 3
         ends = sorted(np.isfinite(line.get_ydata()).sum() for line in lines)
-        assert ends == sorted((model.path_.norms[:, [1, 4, 6]] > 0).sum(axis=0))
+        assert ends == sorted((model.path_.magnitudes[:, [1, 4, 6]] > 0).sum(axis=0))
         chosen = [line for line in display.ax_.get_lines() if line.get_label() == "chosen λ"]
         assert chosen[0].get_xdata()[0] == model.lambda_
 
@@ -201,14 +201,14 @@ class TestSizes:
         display = SupportSizeDisplay.from_estimator(model)
         assert display.errors is None
         assert display.chosen == model.support_.sum()
-        assert display.bic.min() == model.bic_path_.bic.min()
+        assert display.bic.min() == model.path_.bic.min()
         assert "number of variables" in drawn(display)
 
     def test_paper_directions_have_bic_but_no_path_of_singular_values(self):
         X, y = product_and_line(200)
         model = AdaptiveDirectionsRegressor(configuration=LITERAL, random_state=0).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
-        assert display.chosen == model.bic_path_.sizes[model.bic_path_.best]
+        assert display.chosen == model.path_.sizes[model.path_.best]
         assert "number of directions" in drawn(display)
         with pytest.raises(ValueError, match="SingularValuesDisplay needs a fitted model that has ranks_"):
             SingularValuesDisplay.from_estimator(model)
@@ -350,7 +350,7 @@ class TestDirections:
         model, X, y = few_directions
         assert model.n_directions_ == 2
         display = SingularValuesDisplay.from_estimator(model)
-        assert_array_equal(np.isfinite(display.alive).sum(axis=1), model.path_.ranks)
+        assert_array_equal(np.isfinite(display.alive).sum(axis=1), model.path_.sizes)
         assert {"1st", "2nd", "chosen: 2 directions"} <= set(drawn(display))
         display = SupportSizeDisplay.from_estimator(model)
         assert_array_equal(display.errors, model.rank_errors_)

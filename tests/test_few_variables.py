@@ -325,7 +325,7 @@ class TestContract:
         again = clone(model).set_params(n_jobs=2).fit(X, y)
         assert_array_equal(again.predict(X), model.predict(X))
         assert_array_equal(again.feature_importances_, model.feature_importances_)
-        assert_array_equal(again.path_.norms, model.path_.norms)
+        assert_array_equal(again.path_.magnitudes, model.path_.magnitudes)
 
     def test_frames_and_output_names(self):
         X, y = product_and_line(n=200)

@@ -11,7 +11,7 @@ from fewvars.engine.solvers import Outcome, adam
 from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
 from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
 from fewvars.paper.first_stage import Stage, Standardised, cut, first_stage, initial_parameters
-from fewvars.paper.second_stage import bic, second_stage
+from fewvars.paper.second_stage import bic_of_losses, second_stage
 
 ALL = (AdaptiveGroupLassoRegressor, GroupLassoRegressor, NeuralRegressor)
 QUICK = Configuration(width=10, n_first=800, n_second=300, n_strengths=12)
@@ -104,11 +104,11 @@ def test_one_update_is_the_formula_of_the_paper(easy):
     expected = initial.theta - 0.005 * network.loss_gradient(initial.theta, data.samples)[1]
     column = network.layers(expected)[0].weights
     norms = np.linalg.norm(column, axis=0)
-    shrunk = np.maximum(0.0, norms - path.lambdas[0] * 0.005 / np.linalg.norm(W, axis=0) ** 2)
+    shrunk = np.maximum(0.0, norms - path.strengths[0] * 0.005 / np.linalg.norm(W, axis=0) ** 2)
     column *= shrunk / norms
     np.testing.assert_allclose(found.theta, expected, atol=1e-12)
     # The unit of lambda: at 1 the penalty of the initial estimate is the variance of y.
-    assert 2.0 * path.lambdas[0] * penalty.value(W) == pytest.approx(data.samples.Y.var())
+    assert 2.0 * path.strengths[0] * penalty.value(W) == pytest.approx(data.samples.Y.var())
 
 
 def test_the_weights_are_inverse_squared_norms():
@@ -119,7 +119,7 @@ def test_the_weights_are_inverse_squared_norms():
 
 def test_bic_against_a_forward_pass_by_hand(easy, adaptive):
     X, y = easy
-    values, path = X / X.std(axis=0, ddof=1), adaptive.bic_path_
+    values, path = X / X.std(axis=0, ddof=1), adaptive.path_
     layers = adaptive.network_.layers(adaptive.parameters_)
     for weights, biases in layers[:-1]:
         values = np.tanh(values @ weights.T + biases)
@@ -127,20 +127,20 @@ def test_bic_against_a_forward_pass_by_hand(easy, adaptive):
     expected = 400 * np.log(np.mean(residual**2)) + np.log(400) * np.count_nonzero(adaptive.parameters_)
     # The path was computed in single precision.
     assert path.bic.min() == pytest.approx(expected, rel=1e-4)
-    assert adaptive.lambda_ == path.lambdas[path.bic.argmin()]
+    assert adaptive.lambda_ == path.strengths[path.bic.argmin()]
     assert path.sizes[path.best] == adaptive.support_.sum()
     assert (path.supports.sum(axis=1) == path.sizes).all()
 
 
 def test_bic_with_several_outputs_and_other_readings():
     losses, df = np.array([0.5, 0.2]), np.array([10, 20])
-    np.testing.assert_allclose(bic(losses, df, 50.0, 2), 100 * np.log(losses / 2) + df * np.log(50))
-    np.testing.assert_allclose(bic(losses, df, 50.0, 1, likelihood="unit"), 50 * losses + df * np.log(50))
-    assert np.isfinite(bic(np.zeros(1), np.ones(1), 50.0, 1)).all()
+    np.testing.assert_allclose(bic_of_losses(losses, df, 50.0, 2), 100 * np.log(losses / 2) + df * np.log(50))
+    np.testing.assert_allclose(bic_of_losses(losses, df, 50.0, 1, likelihood="unit"), 50 * losses + df * np.log(50))
+    assert np.isfinite(bic_of_losses(np.zeros(1), np.ones(1), 50.0, 1)).all()
 
 
 def test_the_degrees_of_freedom_may_count_inputs(easy):
-    path = AdaptiveGroupLassoRegressor(configuration=replace(TINY, degrees_of_freedom="inputs")).fit(*easy).bic_path_
+    path = AdaptiveGroupLassoRegressor(configuration=replace(TINY, degrees_of_freedom="inputs")).fit(*easy).path_
     np.testing.assert_array_equal(path.degrees_of_freedom, path.sizes)
 
 
@@ -176,7 +176,7 @@ def test_the_baselines(easy):
 
 def test_the_path_ends_where_no_input_is_left(easy):
     model = AdaptiveGroupLassoRegressor(configuration=replace(QUICK, last_strength=1e6), random_state=0).fit(*easy)
-    sizes = model.bic_path_.sizes
+    sizes = model.path_.sizes
     assert sizes[-1] == 0
     assert len(sizes) < 12
     assert (np.diff(sizes) <= 0).all()

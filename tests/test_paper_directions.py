@@ -69,10 +69,10 @@ def test_the_directions_of_an_easy_problem(easy, fitted):
 def test_a_cold_start_begins_every_strength_with_all_columns(easy):
     cold = replace(TINY, start="cold", first_strength=0.5)
     one, all_of_them = (
-        AdaptiveDirectionsRegressor(configuration=configuration, random_state=0).fit(*easy).bic_path_
+        AdaptiveDirectionsRegressor(configuration=configuration, random_state=0).fit(*easy).path_
         for configuration in (replace(cold, first_strength=5.0, n_strengths=1), cold)
     )
-    assert all_of_them.lambdas[-1] == pytest.approx(one.lambdas[0])
+    assert all_of_them.strengths[-1] == pytest.approx(one.strengths[0])
     assert all_of_them.losses[-1] == pytest.approx(one.losses[0], rel=1e-9)
 
 
@@ -115,10 +115,10 @@ def test_one_update_is_the_formula_of_the_paper(easy):
     expected = initial.theta - 0.005 * network.loss_gradient(initial.theta, data.samples)[1]
     columns = network.layers(expected)[1].weights
     norms = np.linalg.norm(columns, axis=0)
-    columns *= np.maximum(0.0, norms - path.lambdas[0] * 0.005 / np.linalg.norm(W, axis=0) ** 2) / norms
+    columns *= np.maximum(0.0, norms - path.strengths[0] * 0.005 / np.linalg.norm(W, axis=0) ** 2) / norms
     np.testing.assert_allclose(found.theta, clear_idle(network, expected, 1), atol=1e-12)
     # The unit of lambda: at 1 the penalty of the initial estimate is the variance of y.
-    assert 2.0 * path.lambdas[0] * penalty.value(W) == pytest.approx(data.samples.Y.var())
+    assert 2.0 * path.strengths[0] * penalty.value(W) == pytest.approx(data.samples.Y.var())
 
 
 def test_the_sum_runs_over_the_columns_of_the_second_layer():
@@ -130,12 +130,12 @@ def test_the_sum_runs_over_the_columns_of_the_second_layer():
 def test_bic_counts_no_parameters_that_nothing_reads(easy, fitted):
     X, y = easy
     residual = (fitted.predict(X) - y) / y.std(ddof=1)
-    path, k = fitted.bic_path_, fitted.n_directions_
+    path, k = fitted.path_, fitted.n_directions_
     expected = 500 * np.log(np.mean(residual**2)) + np.log(500) * np.count_nonzero(fitted.parameters_)
     # The path was computed in single precision.
     assert path.bic.min() == pytest.approx(expected, rel=1e-4)
     assert np.count_nonzero(fitted.parameters_) <= k * D + k + 8 * k + 8 + 8 * 8 + 8 + 8 + 1
-    assert fitted.lambda_ == path.lambdas[path.best]
+    assert fitted.lambda_ == path.strengths[path.best]
     assert path.sizes[path.best] == k
     assert path.supports.shape == (len(path.sizes), 8)
     assert fitted.initial_norms_.shape == (8,)
@@ -154,7 +154,7 @@ def test_units_that_nothing_reads_are_cleared():
 
 
 def test_columns_that_died_stay_out(easy):
-    path = AdaptiveDirectionsRegressor(configuration=replace(QUICK, threshold=0.0), random_state=1).fit(*easy).bic_path_
+    path = AdaptiveDirectionsRegressor(configuration=replace(QUICK, threshold=0.0), random_state=1).fit(*easy).path_
     assert path.sizes[0] > path.sizes[-1]
     assert not (path.supports[1:] & ~path.supports[:-1]).any()
 
@@ -163,8 +163,8 @@ def test_the_path_ends_where_nothing_is_left(easy):
     model = AdaptiveDirectionsRegressor(
         configuration=replace(QUICK, last_strength=1e4, n_strengths=20), random_state=0
     ).fit(*easy)
-    assert model.bic_path_.sizes[-1] == 0
-    assert len(model.bic_path_.sizes) < 20
+    assert model.path_.sizes[-1] == 0
+    assert len(model.path_.sizes) < 20
     assert model.n_directions_ == 2
 
 

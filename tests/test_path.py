@@ -10,7 +10,8 @@ from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, adam
-from fewvars.search.variables.path import Path, dense_to_empty, starting_strength
+from fewvars.search.path import Path, starting_strength
+from fewvars.search.variables.path import dense_to_empty
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def run():
     penalty = InputGroups.of(6).adaptive(network.layers(first.theta)[0].weights)
     seen = []
     path = dense_to_empty(
-        network, first.theta, samples, penalty, factor=1.3, updates=60, on_strength=lambda p: seen.append(p.sizes[-1])
+        network, first.theta, samples, penalty, factor=1.3, updates=60, on_strength=lambda n: seen.append(np.sum(n > 0))
     )
     return network, first, samples, penalty, path, seen
 
@@ -35,7 +36,7 @@ def test_ends_empty_and_true_inputs_die_last(run):
     assert seen == path.sizes.tolist()
     assert (np.diff(path.sizes) <= 0).all()  # the dead stay dead
     assert_allclose(path.strengths[1:] / path.strengths[:-1], 1.3)
-    died = path.critical_strengths()
+    died = (path.magnitudes > 0).sum(axis=0)
     assert died[[1, 2, 4]].min() > died[[0, 3, 5]].max()
 
 
@@ -83,7 +84,7 @@ def test_a_monotone_path_ends_every_strength_with_a_certificate(run, certified):
     assert certified.outcome is Outcome.FINISHED
     assert certified.distances.shape == certified.strengths.shape
     assert (np.diff(certified.sizes) <= 0).all()
-    died = certified.critical_strengths()
+    died = (certified.magnitudes > 0).sum(axis=0)
     assert died[[1, 2, 4]].min() > died[[0, 3, 5]].max()
     # Inputs that were dropped count: none of them wants back in.
     assert (certified.distances <= 1e-2).mean() > 0.8
@@ -113,12 +114,11 @@ def test_groups_die_together(run):
     labels = [0, 0, 1, 1, 2, 2]
     penalty = InputGroups.of(6, labels).adaptive(network.layers(first.theta)[0].weights)
     path = dense_to_empty(network, first.theta, samples, penalty, factor=2.0, updates=20)
-    assert path.norms.shape[1] == 3
+    assert path.magnitudes.shape[1] == 3
     assert_array_equal(path.supports[:, ::2], path.supports[:, 1::2])
 
 
 def test_ties_are_broken_by_the_norms_before_death():
     norms = np.array([[1.0, 3.0, 2.0], [0.5, 0.4, 0.0], [0.0, 0.0, 0.0]])
-    path = Path(np.array([1.0, 2.0, 3.0]), norms, np.zeros(3), np.arange(3), Outcome.FINISHED)
+    path = Path(np.array([1.0, 2.0, 3.0]), norms, np.zeros(3), Outcome.FINISHED, np.arange(3))
     assert [np.flatnonzero(m).tolist() for m in path.nested_supports()] == [[0, 1, 2], [0, 1], [0], []]
-    assert_array_equal(path.critical_strengths(), [3.0, 3.0, 2.0])

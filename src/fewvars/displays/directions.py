@@ -60,7 +60,7 @@ class SingularValuesDisplay:
         """Draw the path of a fitted `FewDirectionsRegressor`."""
         fitted_attribute(estimator, "ranks_", cls.__name__)
         path, k = estimator.path_, estimator.n_directions_
-        return cls(path.strengths, path.singular_values, k, lambda_=estimator.lambda_).plot(ax=ax)
+        return cls(path.strengths, path.magnitudes, k, lambda_=estimator.lambda_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "SingularValuesDisplay":
         """Draw onto `ax`."""

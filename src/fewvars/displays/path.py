@@ -16,7 +16,6 @@ from fewvars.displays.figure import (
     quiet,
 )
 from fewvars.displays.names import distinct_names, group_names, label, names_of
-from fewvars.search.variables.path import Path
 
 
 class PathDisplay:
@@ -66,11 +65,11 @@ class PathDisplay:
     def of(cls, estimator: Any, *, feature_names: Sequence[str] | None = None) -> "PathDisplay":
         """Return what would be drawn, without drawing it."""
         path = fitted_attribute(estimator, "path_", cls.__name__)
-        if not isinstance(path, Path):
+        if getattr(path, "labels", None) is None:
             raise ValueError(f"PathDisplay draws norms of inputs; the path of {type(estimator).__name__} has none.")
         groups = np.bincount(path.labels, estimator.support_) > 0
         names = group_names(names_of(estimator, feature_names), path.labels)
-        return cls(path.strengths, path.norms, groups, names=names, lambda_=estimator.lambda_)
+        return cls(path.strengths, path.magnitudes, groups, names=names, lambda_=estimator.lambda_)
 
     def plot(self, ax: Any = None, *, max_labels: int = 12) -> "PathDisplay":
         """Draw onto `ax`; of more than `max_labels` selected groups the longest-lived are named."""

@@ -73,7 +73,7 @@ class SupportSizeDisplay:
     def of(cls, estimator: Any) -> "SupportSizeDisplay":
         """Return what would be drawn, without drawing it."""
         if isinstance(estimator, NetworkRegressor):
-            path = fitted_attribute(estimator, "bic_path_", cls.__name__)
+            path = fitted_attribute(estimator, "path_", cls.__name__)
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
             what = "directions" if isinstance(estimator, AdaptiveDirectionsRegressor) else "variables"

@@ -4,12 +4,10 @@ from fewvars.paper.algorithm1 import AdaptiveGroupLassoRegressor
 from fewvars.paper.algorithm2 import AdaptiveDirectionsRegressor
 from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
 from fewvars.paper.configuration import Configuration
-from fewvars.paper.second_stage import BICPath
 
 __all__ = [
     "AdaptiveDirectionsRegressor",
     "AdaptiveGroupLassoRegressor",
-    "BICPath",
     "Configuration",
     "GroupLassoRegressor",
     "NeuralRegressor",

@@ -35,7 +35,7 @@ class AdaptiveGroupLassoRegressor(PenalisedRegressor):
         Selected inputs.
     lambda_ : float
         Strength chosen by BIC, for the standardised data.
-    bic_path_ : BICPath
+    path_ : Path
         The grid: lambdas, losses, sizes, degrees of freedom, bic and supports.
     initial_norms_ : ndarray of shape (n_features_in_,)
         |W~_j|; the weights of the penalty are their inverse squares.

@@ -44,7 +44,7 @@ class AdaptiveDirectionsRegressor(TwoStages):
         How many of them exceed 1e-4 of the largest: at most `n_directions_`.
     lambda_ : float
         Strength chosen by BIC, for the standardised data.
-    bic_path_ : BICPath
+    path_ : Path
         The grid: lambdas, losses, sizes, degrees of freedom, bic and supports, the last (m, H).
     initial_norms_ : ndarray of shape (H,)
         |V~_j|; the weights of the penalty are their inverse squares.

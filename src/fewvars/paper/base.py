@@ -17,7 +17,8 @@ from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.paper.configuration import Configuration
 from fewvars.paper.first_stage import Stage, Standardised, cut, first_stage, selected
-from fewvars.paper.second_stage import BICPath, ColumnPenalty, second_stage
+from fewvars.paper.second_stage import ColumnPenalty, second_stage
+from fewvars.search.path import Path
 
 
 class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
@@ -107,8 +108,8 @@ class TwoStages(NetworkRegressor):
         weights = network.layers(initial.theta)[self._layer].weights
         penalty = self._penalty(weights)
         stage, path = second_stage(network, initial, data.samples, penalty, configuration, n=data.n, seed=seed)
-        self.bic_path_: BICPath = path
-        self.lambda_ = float(path.lambdas[path.best])
+        self.path_: Path = path
+        self.lambda_ = float(path.strengths[path.best])
         self.initial_norms_ = np.linalg.norm(weights.astype(np.float64), axis=0)
         return stage
 

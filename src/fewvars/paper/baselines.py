@@ -71,7 +71,7 @@ class GroupLassoRegressor(PenalisedRegressor):
         Inputs whose first-layer column is not all zero.
     lambda_ : float
         Strength chosen by BIC, for the standardised data.
-    bic_path_ : BICPath
+    path_ : Path
         The grid: lambdas, losses, sizes, degrees of freedom, bic and supports.
     initial_norms_ : ndarray of shape (n_features_in_,)
         Norms of the first-layer columns after the first stage.

@@ -1,63 +1,23 @@
 """The second half of the paper's algorithms on arrays: proximal gradient along a grid of lambda, and BIC."""
 
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 import numpy as np
 
+from fewvars._common.bic import bic, gaussian_deviance
 from fewvars._common.validation import FloatArray
 from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups, SecondLayerColumns
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, Trainer, learning_rates
 from fewvars.paper.configuration import Configuration
-from fewvars.paper.first_stage import Stage, clear_idle, cut, selected
+from fewvars.paper.first_stage import Stage, clear_idle, cut
+from fewvars.search.path import Path, Walk, follow
 
 ColumnPenalty = InputGroups | SecondLayerColumns
 
 # Below this a loss is rounding error of single precision; BIC takes its logarithm.
 _SMALLEST_LOSS = float(np.finfo(np.float32).eps) ** 2
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class BICPath:
-    """The grid of lambda and what BIC made of it; it ends early where nothing is left.
-
-    Algorithm 1 selects among d inputs, Algorithm 2 among the H columns of the second layer.
-
-    Attributes
-    ----------
-    lambdas : (m,) strengths of the penalty, increasing
-    losses : (m,) mean squared error on the standardised training data, summed over the outputs
-    sizes : (m,) number of selected inputs or columns
-    degrees_of_freedom : (m,)
-    bic : (m,)
-    supports : (m, d) or (m, H) which were selected
-    """
-
-    lambdas: FloatArray
-    losses: FloatArray
-    sizes: np.ndarray
-    degrees_of_freedom: np.ndarray
-    bic: FloatArray
-    supports: np.ndarray
-
-    @property
-    def best(self) -> int:
-        """Index of the smallest BIC."""
-        return int(self.bic.argmin())
-
-
-def bic(
-    losses: FloatArray, degrees_of_freedom: np.ndarray, n: float, k: int, *, likelihood: str = "estimated"
-) -> FloatArray:
-    """Return n k log(L / k) + df log n, or n L + df log n for a noise of unit variance.
-
-    L (m,) is the mean over n samples of the squared error, summed over k outputs.
-    """
-    fit = n * losses if likelihood == "unit" else n * k * np.log(np.maximum(losses / k, _SMALLEST_LOSS))
-    return fit + degrees_of_freedom * np.log(n)
 
 
 def strengths(
@@ -77,74 +37,45 @@ def second_stage(
     *,
     n: float,
     seed: int,
-) -> tuple[Stage, BICPath]:
+) -> tuple[Stage, Path]:
     """Proximal gradient at every strength of the grid; return the fit with the smallest BIC, and the path."""
     lambdas = strengths(network, initial.theta, samples, penalty, configuration.relative_strengths())
     rates = learning_rates(configuration.learning_rate, configuration.n_second)
-    walk = _Walk(network, initial.theta, samples, penalty, configuration.second_batch_size, seed)
-    thetas, losses, n_updates = [], [], initial.n_updates
-    for strength in lambdas:
-        if configuration.start == "cold":
-            walk = _Walk(network, initial.theta, samples, penalty, configuration.second_batch_size, seed)
-        n_updates += walk.run(rates, strength)
-        thetas.append(clear_idle(network, cut(walk.theta, configuration.threshold), penalty.layer))
-        with np.errstate(over="ignore"):  # the last finite parameters of a run that diverged
-            losses.append(network.loss(thetas[-1], samples))
-        if walk.trainer.outcome is Outcome.DIVERGED or (configuration.start == "warm" and not walk.alive.any()):
-            break
-    path = _judge(network, np.array(thetas), lambdas[: len(thetas)], np.array(losses), penalty.layer, configuration, n)
-    outcome = initial.outcome if initial.outcome is Outcome.DIVERGED else walk.trainer.outcome
-    return Stage(thetas[path.best], n_updates, outcome), path
+
+    def begin() -> Trainer:
+        return Trainer(network, initial.theta, samples, batch_size=configuration.second_batch_size, seed=seed)
+
+    stops = list(
+        follow(
+            begin,
+            penalty,
+            lambdas,
+            rates=rates,
+            leave_out=Walk.drop_inputs if penalty.layer == 0 else Walk.freeze_columns,
+            warm=configuration.start == "warm",
+        )
+    )
+    thetas = np.array([clear_idle(network, cut(stop.theta, configuration.threshold), penalty.layer) for stop in stops])
+    with np.errstate(over="ignore"):  # the last finite parameters of a run that diverged
+        losses = np.array([network.loss(theta, samples) for theta in thetas])
+    norms = [np.linalg.norm(network.layers(theta)[penalty.layer].weights.astype(float), axis=0) for theta in thetas]
+    path = replace(Path.of(stops, norms, labels=penalty.labels if penalty.layer == 0 else None), losses=losses)
+    freedom = path.sizes if configuration.degrees_of_freedom == "inputs" else (thetas != 0).sum(axis=1)
+    scores = bic_of_losses(losses, freedom, n, network.n_outputs, likelihood=configuration.likelihood)
+    path = replace(path, degrees_of_freedom=freedom, bic=scores)
+    diverged = Outcome.DIVERGED in (initial.outcome, path.outcome)
+    n_updates = initial.n_updates + sum(len(stop.losses) for stop in stops)
+    outcome = Outcome.DIVERGED if diverged else Outcome.FINISHED
+    return Stage(thetas[path.best], n_updates, outcome), replace(path, outcome=outcome)
 
 
-def _judge(
-    network: Network,
-    thetas: FloatArray,
-    lambdas: FloatArray,
-    losses: FloatArray,
-    layer: int,
-    configuration: Configuration,
-    n: float,
-) -> BICPath:
-    supports = np.array([selected(network, theta, layer) for theta in thetas])
-    sizes = supports.sum(axis=1)
-    freedom = sizes if configuration.degrees_of_freedom == "inputs" else (thetas != 0).sum(axis=1)
-    values = bic(losses, freedom, n, network.n_outputs, likelihood=configuration.likelihood)
-    return BICPath(lambdas, losses, sizes, freedom, values, supports)
+def bic_of_losses(
+    losses: FloatArray, degrees_of_freedom: np.ndarray, n: float, k: int, *, likelihood: str = "estimated"
+) -> FloatArray:
+    """Return n k log(L / k) + df log n, or n L + df log n for a noise of unit variance.
 
-
-class _Walk:
-    """Proximal gradient from one strength to the next; what is zero at the end of one stays out."""
-
-    def __init__(
-        self, network: Network, theta: FloatArray, samples: Samples, penalty: ColumnPenalty, batch_size: int, seed: int
-    ) -> None:
-        self.trainer = Trainer(network, theta, samples, batch_size=batch_size, seed=seed)
-        self.penalty = penalty
-        self._kept = np.arange(network.n_inputs)
-        self._n_inputs = network.n_inputs
-
-    @property
-    def alive(self) -> np.ndarray:
-        """Which of the columns kept so far are not zero."""
-        return selected(self.trainer.network, self.trainer.theta, self.penalty.layer)
-
-    @property
-    def theta(self) -> FloatArray:
-        """Parameters of the network on all inputs."""
-        return self.trainer.network.restore_inputs(self.trainer.theta, self._kept, self._n_inputs)
-
-    def run(self, rates: FloatArray, strength: float) -> int:
-        """Make one update for each rate; return how many were made."""
-        alive = self.alive
-        if alive.any() and not alive.all():
-            self._leave_out(alive)
-        return len(self.trainer.proximal(rates, self.penalty, strength))
-
-    def _leave_out(self, alive: np.ndarray) -> None:
-        if self.penalty.layer > 0:
-            self.penalty = replace(self.penalty, frozen=~alive)
-        else:  # dropped altogether: the updates become cheaper
-            self.trainer.keep_inputs(alive)
-            self.penalty = self.penalty.restrict(alive)
-            self._kept = self._kept[alive]
+    L (m,) is the mean over n samples of the squared error, summed over k outputs.
+    """
+    unit = likelihood == "unit"
+    deviance = n * losses if unit else gaussian_deviance(losses[:, None] / k, n * k, _SMALLEST_LOSS)
+    return bic(deviance, degrees_of_freedom, n)

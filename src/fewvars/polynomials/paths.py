@@ -9,6 +9,7 @@ from scipy.linalg import qr, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
+from fewvars._common import bic as criterion
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import DEPENDENT, ROUNDING, Compressed, triangle
 
@@ -141,7 +142,7 @@ def bic(data: Compressed, coefficients: FloatArray, residuals: FloatArray) -> Fl
     mean_squares = residuals / data.n * data.output_scales**2
     floor = np.maximum((ROUNDING * data.output_sizes) ** 2, np.finfo(float).tiny)
     nonzero = (coefficients != 0).sum(axis=(1, 2))
-    return data.n * np.log(np.maximum(mean_squares, floor)).sum(axis=1) + np.log(data.n) * nonzero
+    return criterion.bic(criterion.gaussian_deviance(mean_squares, data.n, floor), nonzero, data.n)
 
 
 def _stalled(data: Compressed, fits: list[FloatArray], residuals: list[FloatArray]) -> bool:

@@ -58,7 +58,7 @@ class Lives:
         """Read the path of a fitted model."""
         path = facts.model.path_
         if facts.by_directions:
-            values = np.asarray(path.singular_values)
+            values = np.asarray(path.magnitudes)
             names = [f"{ordinal(k + 1)} direction" for k in range(values.shape[1])]
             selected = np.arange(values.shape[1]) < facts.count
             display: Any = SingularValuesDisplay(path.strengths, values, facts.count, lambda_=facts.found.lambda_)

@@ -7,6 +7,31 @@ import numpy as np
 # Records, parameters and fitted attributes that had another name in format 1.
 _RECORDS = {"DictionaryHead": "PolynomialHead"}
 _PARAMETERS = {"SparseDictionaryRegressor": {"degree": "max_degree"}}
+# Kinds of paths: fields that had another name, and those that were not stored.
+_SAME = {name: name for name in ("strengths", "losses", "labels", "distances", "steps", "constants")}
+_PATHS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "Path": ({**_SAME, "norms": "magnitudes"}, {}),
+    "DirectionsPath": ({**_SAME, "singular_values": "magnitudes"}, {"tolerance": 1e-4}),
+    "BICPath": (
+        {
+            "lambdas": "strengths",
+            "losses": "losses",
+            "supports": "magnitudes",
+            "degrees_of_freedom": "degrees_of_freedom",
+            "bic": "bic",
+        },
+        {"outcome": {"enum": "Outcome", "member": "FINISHED"}},
+    ),
+}
+_NEW_FIELDS = {
+    "labels": None,
+    "tolerance": 0.0,
+    "distances": None,
+    "steps": None,
+    "constants": None,
+    "degrees_of_freedom": None,
+    "bic": None,
+}
 # Places that are no longer stored.
 _DROPPED = {
     "FewVariablesRegressor": (
@@ -34,6 +59,9 @@ def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None
     estimator = str(description.get("estimator"))
     for place in _DROPPED.get(estimator, ()):
         _drop(place, description, tensors)
+    fitted = description.get("fitted")
+    if isinstance(fitted, dict):
+        _unite_paths(fitted, tensors)
     _rename_records(description)
     for section in ("parameters", "not_stored"):
         entries = description.get(section)
@@ -41,6 +69,32 @@ def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None
             for old, new in _PARAMETERS.get(estimator, {}).items():
                 if old in entries:
                     entries[new] = entries.pop(old)
+
+
+def _unite_paths(fitted: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    """Turn each of the three kinds of paths of format 1 into the one of today."""
+    for place in ("path_", "bic_path_"):
+        match fitted.get(place):
+            case {"record": "Path" | "DirectionsPath" | "BICPath" as kind, "fields": dict(old)}:
+                renamed, added = _PATHS[kind]
+            case _:
+                continue
+        new = {field: old.pop(name) for name, field in renamed.items() if name in old}
+        for name, field in renamed.items():
+            tensor = tensors.pop(f"fitted/{place}/{name}", None)
+            if tensor is not None:
+                tensors[f"fitted/path_/{field}"] = tensor
+        magnitudes = tensors.get("fitted/path_/magnitudes")
+        if magnitudes is not None and magnitudes.dtype == bool and isinstance(new.get("magnitudes"), dict):
+            # The norms were not kept, only what was alive.
+            tensors["fitted/path_/magnitudes"] = magnitudes.astype(np.float64)
+            new["magnitudes"] = {**new["magnitudes"], "array": "float64"}
+        old.pop("sizes", None)
+        tensors.pop(f"fitted/{place}/sizes", None)
+        fitted[place] = {"record": "Path", "fields": {**_NEW_FIELDS, **added, **old, **new}}
+        entries = {"path_" if name == place else name: entry for name, entry in fitted.items()}
+        fitted.clear()
+        fitted.update(entries)  # in the same order
 
 
 def _drop(place: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:

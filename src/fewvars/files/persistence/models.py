@@ -30,13 +30,11 @@ from fewvars.heads.network import check_parameters
 from fewvars.paper import (
     AdaptiveDirectionsRegressor,
     AdaptiveGroupLassoRegressor,
-    BICPath,
     GroupLassoRegressor,
     NeuralRegressor,
 )
 from fewvars.polynomials.dictionary import DictionaryFit
-from fewvars.search.directions.path import DirectionsPath
-from fewvars.search.variables.path import Path
+from fewvars.search.path import Path
 from fewvars.series.lags import LagTransformer
 
 
@@ -72,7 +70,7 @@ _network: dict[str, Kind] = {
 }
 _support: dict[str, Kind] = {"support_": array("bool", "inputs")}
 _two_stages: dict[str, Kind] = {
-    "bic_path_": one_of(BICPath),
+    "path_": one_of(Path),
     "lambda_": real(least=0.0, finite=False),
     "initial_norms_": array("float", "columns", least=0.0, finite=False),
 }
@@ -88,7 +86,8 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
 
 
 def _check_few_variables(model: FewVariablesRegressor) -> None:
-    require(model.path_.labels.size == model.n_features_in_, "the path has another number of inputs")
+    labels = model.path_.labels
+    require(labels is not None and labels.size == model.n_features_in_, "the path has another number of inputs")
     _check_head(model, int(model.support_.sum()), None)
 
 
@@ -116,8 +115,9 @@ def _check_two_stages(model: Any, layer: int = 0) -> None:
     require(layer <= len(model.network_.widths), "the network has too few layers")
     columns = [model.network_.n_inputs, *model.network_.widths][layer]
     require(model.initial_norms_.size == columns, "initial_norms_ does not fit the network")
-    require(model.bic_path_.supports.shape[1] == columns, "bic_path_ does not fit the network")
-    require(len(model.bic_path_.bic) > 0, "bic_path_ is empty")
+    path: Path = model.path_
+    require(path.magnitudes.shape[1] == columns, "path_ does not fit the network")
+    require(path.bic is not None and len(path.bic) > 0, "path_ has no BIC")
 
 
 def _check_adaptive_directions(model: AdaptiveDirectionsRegressor) -> None:
@@ -177,7 +177,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "ranks_": array("int", "candidates", least=0),
             "rank_errors_": array("float", "candidates", finite=False),
             "rank_errors_se_": array("float", "candidates", finite=False),
-            "path_": one_of(DirectionsPath),
+            "path_": one_of(Path),
         },
         _check_few_directions,
         _OPTIONAL | {"selection_frequencies_"},

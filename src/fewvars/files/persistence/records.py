@@ -22,11 +22,10 @@ from fewvars._common.kinds import (
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
 from fewvars.heads import head_types
-from fewvars.paper import BICPath, Configuration
+from fewvars.paper import Configuration
 from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
-from fewvars.search.directions.path import DirectionsPath
-from fewvars.search.variables.path import Path
+from fewvars.search.path import Path
 from fewvars.series.scaling import Scaling
 
 # Powers are multiplied out one by one: a forged exponent must not keep `predict` busy for ever.
@@ -54,8 +53,10 @@ def _check_polynomial(polynomial: Polynomial) -> None:
 
 
 def _check_path(path: Path) -> None:
-    n_groups = int(path.labels.max(initial=-1)) + 1
-    require(path.norms.shape[1] == n_groups, f"Path.norms has {path.norms.shape[1]} columns for {n_groups} groups")
+    count = path.magnitudes.shape[1]
+    if path.labels is not None:
+        n_groups = int(path.labels.max(initial=-1)) + 1
+        require(count == n_groups, f"Path.magnitudes has {count} columns for {n_groups} groups")
 
 
 def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
@@ -95,23 +96,18 @@ RECORDS: dict[type, Description] = {
     Path: Description(
         {
             "strengths": array("float", "strengths", **_score),
-            "norms": array("float", "strengths", "groups", **_score),
+            "magnitudes": array("float", "strengths", "groups", **_score),
             "losses": array("float", "strengths", **_score),
-            "labels": array("int", "inputs", least=0),
             "outcome": one_of(Outcome),
+            "labels": maybe(array("int", "inputs", least=0)),
+            "tolerance": real(least=0.0),
             "distances": maybe(array("float", "strengths", **_score)),
             "steps": maybe(array("float", "strengths", **_score)),
             "constants": maybe(array("float", "strengths", **_score)),
+            "degrees_of_freedom": maybe(array("int", "strengths", least=0)),
+            "bic": maybe(array("float", "strengths", **_score)),
         },
         _check_path,
-    ),
-    DirectionsPath: Description(
-        {
-            "strengths": array("float", "strengths", **_score),
-            "singular_values": array("float", "strengths", "directions", **_score),
-            "losses": array("float", "strengths", **_score),
-            "outcome": one_of(Outcome),
-        }
     ),
     DictionaryFit: Description(
         {
@@ -122,16 +118,6 @@ RECORDS: dict[type, Description] = {
             "n_terms": array("int", "candidates", least=0),
             "scores": array("float", "candidates", **_score),
             "converged": truth,
-        }
-    ),
-    BICPath: Description(
-        {
-            "lambdas": array("float", "strengths", **_score),
-            "losses": array("float", "strengths", **_score),
-            "sizes": array("int", "strengths", least=0),
-            "degrees_of_freedom": array("int", "strengths", least=0),
-            "bic": array("float", "strengths", **_score),
-            "supports": array("bool", "strengths", "columns"),
         }
     ),
     # It checks all of its fields itself when it is made.

@@ -6,12 +6,13 @@ import numpy as np
 
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray
-from fewvars.engine.penalties import SingularValues
+from fewvars.engine.penalties import RANK_TOLERANCE, SingularValues
 from fewvars.engine.solvers import Outcome
 from fewvars.search.directions.choice import RankChoice, active_directions, choose_directions
-from fewvars.search.directions.path import DirectionsPath, full_to_zero_rank
+from fewvars.search.directions.path import full_to_zero_rank
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.directions.starts import refined_starts
+from fewvars.search.path import Path
 from fewvars.search.problem import Problem, Settings
 
 
@@ -38,7 +39,7 @@ class Directions:
     Attributes
     ----------
     choice : RankChoice
-    path : DirectionsPath
+    path : Path
     n_updates : int
         Of the first stage and the path.
     first_outcome : Outcome
@@ -46,7 +47,7 @@ class Directions:
     """
 
     choice: RankChoice
-    path: DirectionsPath
+    path: Path
     n_updates: int
     first_outcome: Outcome
 
@@ -58,15 +59,14 @@ class Directions:
     @property
     def strength(self) -> float:
         """The largest strength on the path at which as many directions were alive as were chosen."""
-        enough = self.path.strengths[self.path.ranks >= self.rank]
-        return float(enough[-1]) if enough.size else 0.0
+        return self.path.largest_strength(self.rank)
 
 
 def find_directions(problem: Problem, settings: DirectionSettings, progress: Progress) -> Directions:
     """Find the directions that the outputs depend on; nothing outside is changed."""
     search = _rank_search(problem, settings, progress)
     d = search.samples.X.shape[1]
-    path = DirectionsPath.empty(min(settings.hidden_layer_sizes[0], d))
+    path = Path.empty(min(settings.hidden_layer_sizes[0], d), tolerance=RANK_TOLERANCE)
     n_updates, first_outcome = 0, Outcome.FINISHED
     starts: dict[int, FloatArray] = {}
     likely = 0
@@ -84,7 +84,7 @@ def find_directions(problem: Problem, settings: DirectionSettings, progress: Pro
             factor=settings.path_factor,
             updates=settings.path_updates,
             seed=settings.seed,
-            on_strength=lambda _: progress.step(),
+            on_strength=progress.step,
             **settings.training,
         )
         n_updates = first.n_updates + settings.path_updates * len(path.strengths)

@@ -9,9 +9,10 @@ from fewvars._common.validation import FloatArray
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.solvers import Outcome
 from fewvars.search.judge import Judge
+from fewvars.search.path import Path
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.variables.judges import JUDGES
-from fewvars.search.variables.path import Path, dense_to_empty
+from fewvars.search.variables.path import dense_to_empty
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.support import Support, choose_support
 from fewvars.series.scaling import duplicated_columns
@@ -70,7 +71,7 @@ class Variables:
     support : Support
     labels : (inputs,) group of each input
     path : Path
-        Over all groups: those that did not take part have norm zero.
+        Over all groups: those that did not take part have magnitude zero.
     n_updates : int
         Of the first stage and the path.
     first_outcome : Outcome
@@ -91,8 +92,7 @@ class Variables:
     @property
     def strength(self) -> float:
         """The largest strength on the path at which as many groups were alive as were selected."""
-        enough = self.path.strengths[self.path.sizes >= self.support.groups.sum()]
-        return float(enough[-1]) if enough.size else 0.0
+        return self.path.largest_strength(int(self.support.groups.sum()))
 
 
 def find_variables(problem: Problem, groups: Groups, settings: VariableSettings, progress: Progress) -> Variables:
@@ -104,7 +104,7 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
         )
     search = SupportSearch(judge, problem.samples, groups.labels, problem.reserve)
     n_groups = groups.usable.size
-    path = Path(np.zeros(0), np.zeros((0, n_groups)), np.zeros(0), groups.labels, Outcome.FINISHED)
+    path = Path.empty(n_groups, labels=groups.labels)
     n_updates, first_outcome = 0, Outcome.FINISHED
     nested, usable = [np.zeros(n_groups, bool)], groups.usable
     if usable.any() and not problem.constant:
@@ -158,10 +158,10 @@ def _path(
         updates=settings.path_updates,
         seed=settings.seed,
         solver=settings.solver,
-        on_strength=lambda path: progress.reach(columns.size - int(path.supports[-1].sum())),
+        on_strength=lambda norms: progress.reach(int((norms == 0)[penalty.labels].sum())),
         **settings.training,
     )
-    norms = np.zeros((len(path.norms), usable.size))
-    norms[:, usable] = path.norms
+    magnitudes = np.zeros((len(path.strengths), usable.size))
+    magnitudes[:, usable] = path.magnitudes
     n_updates = first.n_updates + settings.path_updates * len(path.strengths)
-    return replace(path, norms=norms, labels=labels), n_updates, first.outcome
+    return replace(path, magnitudes=magnitudes, labels=labels), n_updates, first.outcome
