@@ -323,8 +323,8 @@ class TestDamage:
     def test_other_safetensors(self, tmp_path):
         from safetensors.numpy import save as serialize
 
-        refused(serialize({"a": np.zeros(3)}), tmp_path / "a", "it is no fewvars file")
-        refused(serialize({"a": np.zeros(3)}, {"fewvars": "[]"}), tmp_path / "a", "no table")
+        refused(serialize({"a": np.zeros(3)}), tmp_path / "a", "it isn't a fewvars file")
+        refused(serialize({"a": np.zeros(3)}, {"fewvars": "[]"}), tmp_path / "a", "not a table")
         refused(serialize({"a": np.zeros(3)}, {"fewvars": '{"format": NaN}'}), tmp_path / "a", "its JSON holds NaN")
 
     def test_folders_and_missing_files(self, tmp_path):
@@ -458,10 +458,10 @@ FORGERIES = [
     ("lags", put("estimator", ["LagTransformer"]), "unknown kind of model"),
     ("lags", put("more", 1), "a section"),
     ("lags", lambda description, tensors: description.pop("fitted"), "a section"),
-    ("lags", put("fitted", []), "'fitted' is no table"),
+    ("lags", put("fitted", []), "'fitted' is not a table"),
     ("lags", put("parameters/steps", 1), "no parameter 'steps'"),
     ("lags", put("not_stored/steps", "1"), "no parameter 'steps'"),
-    ("lags", put("not_stored/lags", 1), "no texts"),
+    ("lags", put("not_stored/lags", 1), "other than texts"),
     ("lags", put("fitted/transform", 1), "unknown transform"),
     ("lags", put("fitted/__class__", 1), "unknown __class__"),
     ("lags", put("fitted/a\n\x1b[31m", 1), r"unknown a \[31m\."),
@@ -510,7 +510,7 @@ FORGERIES = [
     ("directions", put_tensor("fitted/directions_", lambda a: a[:, 1:]), "5 for the inputs"),
     ("dictionary", put_tensor("fitted/path_/polynomial/exponents", lambda a: a[:, :-1]), "for the variables"),
     ("dictionary", put("fitted/feature_names_in_", {"texts": ["a"], "dtype": "object"}), "for the inputs"),
-    ("dictionary", put("fitted/feature_names_in_", {"texts": [1] * 6, "dtype": "object"}), "what is no text"),
+    ("dictionary", put("fitted/feature_names_in_", {"texts": [1] * 6, "dtype": "object"}), "other than text"),
     ("dictionary", put_tensor("fitted/path_/polynomial/coefficients", filled(np.nan)), "not finite"),
     ("dictionary", put_tensor("fitted/path_/polynomial/exponents", filled(-1)), "below 0"),
     ("dictionary", put_tensor("fitted/path_/polynomial/exponents", filled(10**12)), "has degree 10000000000"),
@@ -545,7 +545,9 @@ class TestForgeries:
             text = json.dumps({"format": version, "model": "in a form unknown today"})
             refused(serialize({}, {"fewvars": text}), tmp_path / "a", f"format {version} .* install a newer one")
         for version in (0, -1, True, 1.0, "1", None):
-            refused(serialize({}, {"fewvars": json.dumps({"format": version})}), tmp_path / "a", "no version")
+            refused(
+                serialize({}, {"fewvars": json.dumps({"format": version})}), tmp_path / "a", "does not say which format"
+            )
 
     def test_truth_values_other_than_0_and_1(self, fitted, tmp_path):
         model = fitted("plain network")

@@ -176,7 +176,7 @@ class TestContent:
         html = report_html(model, X, np.full(60, 3.0))
         assert not {"path-data", "network"} & {attributes.get("id") for _, attributes in Elements(html).elements}
         text = text_of(html)
-        assert "y is constant, 3 in all 60 rows: there is nothing to explain." in text
+        assert "y is 3 in all 60 rows, so there is nothing to explain." in text
         assert "Held-out error" not in text
         assert "0 updates" not in text
         assert "random_state was not set" in text

@@ -22,12 +22,12 @@ from fewvars.cli._terminal import (
 
 COMMANDS = {
     "fit": "Find the few variables that a column of DATA depends on.",
-    "predict": "Predict the rows of DATA by a saved model.",
+    "predict": "Predict the rows of DATA with a saved model.",
     "export": "Write a saved model as ONNX.",
-    "demo": "Find the variables behind one equation of a chaotic system.",
+    "demo": "Find the variables that one equation of a chaotic system depends on.",
     "bench": "Measure how fast fewvars is on this machine.",
     "reproduce": "Repeat the experiments of the paper.",
-    "completion": "Print what makes the shell complete commands and columns.",
+    "completion": "Print a script that makes the shell complete commands and columns.",
 }
 
 
@@ -51,7 +51,7 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; Ctrl-C and SIGTERM are no errors of it."""
+        """Run a command; Ctrl-C and SIGTERM aren't errors."""
         try:
             return super().invoke(ctx)
         except Terminated:

@@ -93,23 +93,23 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
     found = answer.get("variables", answer.get("directions"))
     if not found:
-        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean does ({size})."]
+        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean ({size})."]
     elif "variables" in answer:
         lines = [
             f"{target} {depend} on {len(found)} of {answer['inputs']} variables ({size}):",
             *_variable_lines(found),
         ]
     else:
-        kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} variables less their means"
+        kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} centred variables"
         lines = [f"{target} {depend} on {len(found)} {kind} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
-        lines += ["Held-out errors by their number:", *_number_lines(answer["numbers_tried"])]
+        lines += ["Held-out error by number of combinations:", *_number_lines(answer["numbers_tried"])]
     return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
 
 
 def _constant_lines(answer: dict[str, Any]) -> list[str]:
-    where = f"in all {answer['rows']} rows: there is nothing to explain"
-    return [f"{target['name']} is constant, {target['value']:.6g} {where}." for target in answer["constant"]]
+    where = f"in all {answer['rows']} rows, so there is nothing to explain"
+    return [f"{target['name']} is {target['value']:.6g} {where}." for target in answer["constant"]]
 
 
 def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which columns of a table play which part, and the numbers in them; or what is wrong with them."""
+"""Which columns of a table are inputs, targets, times and runs, and the numbers in them, or what is wrong with them."""
 
 import difflib
 import re
@@ -48,7 +48,7 @@ class Roles:
         inputs: Iterable[str] = (),
         drop: Iterable[str] = (),
     ) -> "Roles":
-        """Sort the columns of a table; every column that plays no other part is an input."""
+        """Sort the columns of a table; every column that has no other role is an input."""
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
         for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
             check_names(table, names, option)
@@ -59,7 +59,7 @@ class Roles:
         for name in (*outputs, time, trajectory):
             if name in left_out or (name in chosen and name in outputs):
                 option = "--drop" if name in left_out else "--inputs"
-                raise ValueError(f"{option} {name!r}: this column already plays another part.")
+                raise ValueError(f"{option} {name!r}: this column already has another role.")
         for name in chosen:
             if name in left_out:
                 raise ValueError(f"--inputs and --drop both name {name!r}: leave it out of one of them.")
@@ -98,7 +98,7 @@ class Rows:
         numbers, n_dropped = np.arange(1, table.n_rows + 1), 0
         if absent and not drop_missing:
             name, rows = next(iter(absent.items()))
-            more = f", and {len(absent) - 1} more columns have some" if len(absent) > 1 else ""
+            more = f", and {len(absent) - 1} more columns have missing values" if len(absent) > 1 else ""
             remedy = "leave such rows out with --drop-missing" if roles.droppable else "fill it or remove the row"
             if roles.droppable and name in roles.inputs:
                 remedy += f", or the column with --drop {_quoted([name])}"
@@ -112,7 +112,7 @@ class Rows:
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
             if not table.n_rows:
-                raise ValueError("--drop-missing leaves no rows: every row has a missing value; try --drop first.")
+                raise ValueError("--drop-missing leaves no rows, because every row has a missing value: try --drop.")
         y = table.matrix(roles.targets) if roles.targets else None
         t = None if roles.time is None else table.columns[roles.time]
         labels = None if roles.trajectory is None else _labels(table.columns[roles.trajectory])
@@ -126,7 +126,7 @@ class Rows:
 
 
 def check_names(table: "Table", names: Iterable[str], option: str) -> None:
-    """Complain about the first name that is no column, and guess what was meant."""
+    """Complain about the first name that isn't a column, and guess what was meant."""
     for name in names:
         if name not in table.columns:
             close = difflib.get_close_matches(name, table.names, n=1)
@@ -159,7 +159,7 @@ def _check_numeric(table: "Table", roles: Roles) -> None:
         what = f"Column {bad[0]!r} is not numeric (row {row} holds {value[:40]!r})"
         remedy = "" if not re.fullmatch(r"[-+]?\d+,\d+", value) else "write decimal commas as points, or "
     if len(bad) > 1:
-        what += f", nor are {len(bad) - 1} others"
+        what += f", and neither are {len(bad) - 1} others"
     inputs = [name for name in bad if name in roles.inputs]
     if not roles.droppable:
         raise ValueError(f"{what}: the model needs numbers there.")
@@ -168,7 +168,7 @@ def _check_numeric(table: "Table", roles: Roles) -> None:
 
 
 def _first_text(column: Any) -> tuple[int, str]:
-    """Return the row and the text of the first value that is no number."""
+    """Return the row and the text of the first value that isn't a number."""
     for row, value in enumerate(column, start=1):
         try:
             float(value)
@@ -182,8 +182,8 @@ def _check_time(table: "Table", roles: Roles) -> None:
     if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
         row, value = _first_text(table.columns[roles.time])
         raise ValueError(
-            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which is no time; numbers and dates such as "
-            "2024-05-31T12:00:00 are."
+            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which isn't a time. Give numbers, or dates such "
+            "as 2024-05-31T12:00:00."
         )
 
 
@@ -213,8 +213,8 @@ def _check_finite(values: Any, names: Sequence[str], numbers: "np.ndarray") -> N
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ValueError(
-            f"Column {names[column]!r} holds {values[row, column]} in row {numbers[row]}: only finite numbers can be "
-            "used; correct it or remove the row."
+            f"Column {names[column]!r} holds {values[row, column]} in row {numbers[row]}, which isn't finite: correct "
+            "it or remove the row."
         )
 
 

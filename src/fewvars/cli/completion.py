@@ -5,11 +5,11 @@ import click
 from fewvars.cli._terminal import debug_option
 
 
-@click.command(short_help="Print what makes the shell complete commands and columns.")
+@click.command(short_help="Print a script that makes the shell complete commands and columns.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @debug_option
 def completion(shell: str) -> None:
-    """Print what makes the shell complete commands, options and the names of columns.
+    """Print a script that makes the shell complete commands, options and the names of columns.
 
     \b
       eval "$(fewvars completion bash)"     in ~/.bashrc

@@ -1,4 +1,4 @@
-"""`fewvars demo`: the variables behind one equation of Lorenz-96, from noisy samples, with a report."""
+"""`fewvars demo`: the variables that one equation of Lorenz-96 depends on, from noisy samples, with a report."""
 
 import sys
 import time
@@ -12,11 +12,11 @@ from fewvars.cli._answer import describe, sentences
 from fewvars.cli._terminal import debug_option, say, warnings_as_notes
 
 
-@click.command(short_help="Find the variables behind one equation of a chaotic system.")
-@click.option("--noise", default=0.02, show_default=True, help="Noise, as a share of the largest value.")
+@click.command(short_help="Find the variables that one equation of a chaotic system depends on.")
+@click.option("--noise", default=0.02, show_default=True, help="Size of the noise, as a share of the largest value.")
 @click.option("--equation", default=25, show_default=True, help="Which of the 40 equations to learn.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the noise and of the fit."
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the noise and of the fit."
 )
 @click.option(
     "--out",
@@ -24,12 +24,12 @@ from fewvars.cli._terminal import debug_option, say, warnings_as_notes
     default=Path("fewvars-demo.html"),
     show_default=True,
     metavar="HTML",
-    help="Where the report goes.",
+    help="The report to write.",
 )
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @debug_option
 def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None:
-    """Find which of 40 noisy variables of a chaotic system drive one of its equations."""
+    """Find which of 40 noisy variables one equation of a chaotic system depends on."""
     files.check_outputs([], {"--out": out})
     files.need_matplotlib()
     from fewvars.estimators import FewVariablesRegressor

@@ -1,4 +1,4 @@
-"""`fewvars fit`: which variables, how sure, which function, how good."""
+"""`fewvars fit`: which variables a column depends on, with what evidence, and by which function."""
 
 import ast
 import shlex
@@ -33,7 +33,7 @@ _OPTIONS = {
 
 
 def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Turn NAME=VALUE into keywords; a value that is no Python literal is text."""
+    """Turn NAME=VALUE into keywords; a value that isn't a Python literal is text."""
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -64,16 +64,16 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     required=True,
     metavar="COLUMN",
     type=files.COLUMN,
-    help="The column to explain. Repeat it for several that share their variables.",
+    help="The column to explain. Repeat the option for several columns that depend on the same variables.",
 )
 @click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or dates.")
-@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels that tell runs apart.")
+@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
 @click.option(
     "--inputs",
     multiple=True,
     metavar="COLUMNS",
     type=files.COLUMN,
-    help="Look only at these columns. Repeat it, or separate names by commas.",
+    help="Use only these columns. Repeat the option, or separate names by commas.",
 )
 @click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
@@ -93,10 +93,16 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     type=files.COLUMN,
     help="Never leave these variables out.",
 )
-@click.option("--shuffle", is_flag=True, help="Hold out random rows, not blocks: if rows are in no order of time.")
+@click.option(
+    "--shuffle", is_flag=True, help="Hold out random rows instead of blocks, for rows that are not in time order."
+)
 @click.option("--resamples", type=click.IntRange(min=0), help="Repeat the selection on resampled blocks.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of random numbers.")
-@click.option("--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Threads; -1 for all cores.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the random numbers."
+)
+@click.option(
+    "--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Number of threads; -1 uses all cores."
+)
 @click.option(
     "--set",
     "settings",
@@ -105,7 +111,7 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     metavar="NAME=VALUE",
     help="Set any other parameter of the estimator.",
 )
-@click.option("--quiet", is_flag=True, help="No progress, no notes.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no notes.")
 @debug_option
 def fit(
     data: str,
@@ -149,7 +155,7 @@ def fit(
     kept = columns.listed(keep, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
-            raise ValueError(f"--keep {name!r}: this is not one of the inputs.")
+            raise ValueError(f"--keep {name!r}: this isn't one of the inputs.")
     if rows.n_dropped and not quiet:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     asked = {**_parameters(options, [roles.inputs.index(name) for name in kept], quiet), **settings}
@@ -198,10 +204,10 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
     known = estimator().get_params()
     for name in asked:
         if name in _OPTIONS and name not in known:
-            raise ValueError(f"{_OPTIONS[name]} goes only {'without' if directions else 'with'} --directions.")
+            raise ValueError(f"{_OPTIONS[name]} can only be used {'without' if directions else 'with'} --directions.")
         if name not in known:
             others = ", ".join(sorted(known.keys() - _OPTIONS.keys()))
-            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter, but {others}.")
+            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter. It has {others}.")
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.

@@ -1,4 +1,4 @@
-"""`fewvars predict`: the rows of a file by a saved model, columns matched by name."""
+"""`fewvars predict`: predict the rows of a file with a saved model; columns are matched by name."""
 
 import sys
 from pathlib import Path
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from fewvars.files.tables import Table
 
 
-@click.command(short_help="Predict the rows of DATA by a saved model.")
+@click.command(short_help="Predict the rows of DATA with a saved model.")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @files.data_argument
-@click.option("--out", type=files.FILE, metavar="FILE", help="A .csv, .parquet or .npz file instead of stdout.")
+@click.option("--out", type=files.FILE, metavar="FILE", help="Write a .csv, .parquet or .npz file instead of stdout.")
 @click.option(
     "--time",
     "time_column",
     metavar="COLUMN",
     type=files.COLUMN,
-    help="Times, copied to the predictions.",
+    help="Times, which are copied to the predictions.",
 )
-@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels that tell runs apart.")
-@click.option("--smooth", is_flag=True, help="Smooth the inputs in time first; needs --time.")
+@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
+@click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
 @files.delimiter_option
-@click.option("--quiet", is_flag=True, help="No notes.")
+@click.option("--quiet", is_flag=True, help="Show no notes.")
 @debug_option
 def predict(
     model: Path,
@@ -42,10 +42,10 @@ def predict(
     delimiter: str | None,
     quiet: bool,
 ) -> None:
-    """Predict the rows of DATA by MODEL, saved by `fewvars fit --save`.
+    """Predict the rows of DATA with MODEL, saved by `fewvars fit --save`.
 
-    Columns are matched by name, in any order; others are ignored. Of a model of few variables only those that
-    were selected are needed, unless all are smoothed. Predictions go to stdout as CSV.
+    Columns are matched by name, in any order, and other columns are ignored. A model of few variables needs only
+    the selected columns, unless all are smoothed. Predictions go to stdout as CSV.
 
     \b
       fewvars predict flow.model new.csv > predicted.csv
@@ -59,15 +59,15 @@ def predict(
     if suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
     files.check_outputs([model, data], {"--out": out})
+    from fewvars.estimators.base import BlockedRegressor
     from fewvars.files.persistence import load
 
     with warnings_as_notes():
         estimator = load(model)
         if not hasattr(estimator, "predict"):
-            raise ValueError(f"{model} holds a {type(estimator).__name__}, which does not predict.")
-        if smooth and not hasattr(estimator, "smoothed_"):
-            raise ValueError(f"--smooth: {model} holds a {type(estimator).__name__}, which does not smooth.")
-        if smooth and not estimator.smoothed_:
+            raise ValueError(f"{model} holds a {type(estimator).__name__}, which cannot predict.")
+        smoothed = isinstance(estimator, BlockedRegressor) and estimator.findings().smoothed
+        if smooth and not smoothed:
             raise ValueError(f"--smooth: {model} was fitted to inputs as measured; leave --smooth out.")
         table = files.read(data, delimiter)
         used = _used(estimator, smooth)
@@ -76,7 +76,7 @@ def predict(
             columns.check_names(table, [name] if name is not None else [], option)
         in_time = (time_column, trajectory) if smooth else (None, None)  # otherwise times are only copied
         rows = columns.Rows.of(table, columns.Roles(inputs, [], *in_time, droppable=False))
-        if getattr(estimator, "smoothed_", False) and not smooth and not quiet:
+        if smoothed and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
         values = _predicted(estimator, rows, used, smooth)
     answer: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
     if not hasattr(estimator, "feature_names_in_"):
         if len(table.names) != estimator.n_features_in_:
             raise ValueError(
-                f"The model knows no names, and DATA has {len(table.names)} columns in place of "
+                f"The model was fitted without column names, and DATA has {len(table.names)} columns instead of "
                 f"{estimator.n_features_in_}."
             )
         return [name for name, wanted in zip(table.names, used, strict=True) if wanted]
@@ -114,7 +114,9 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
     wanted = [name for name, needed in zip(known, used, strict=True) if needed]
     absent = [name for name in wanted if name not in table.columns]
     if absent:
-        lacks = f"DATA lacks {len(absent)} of the {len(wanted)} columns that are needed: {columns.some_of(absent)}."
+        lacks = (
+            f"DATA lacks {len(absent)} of the {len(wanted)} columns that the model needs: {columns.some_of(absent)}."
+        )
         raise ValueError(f"{lacks} {columns.naming(table)}".strip())
     extra = [name for name in table.names if name not in {*known, *others}]
     if extra and not quiet:

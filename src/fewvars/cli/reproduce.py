@@ -13,11 +13,27 @@ _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionar
 
 @click.command(short_help="Repeat the experiments of the paper.")
 @click.option(
-    "--replicates", type=click.IntRange(min=1), default=2, show_default=True, help="Of every fit; the paper has 100."
+    "--replicates",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Number of replicates of each fit; the paper has 100.",
 )
-@click.option("--only", multiple=True, type=click.Choice(_EXPERIMENTS), help="This experiment; may be repeated.")
-@click.option("--methods", multiple=True, type=click.Choice(_FAMILIES), help="This method; may be repeated.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes on this machine.  [default: one for each core]")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(_EXPERIMENTS),
+    help="Run only this experiment. Repeat the option for several.",
+)
+@click.option(
+    "--methods",
+    multiple=True,
+    type=click.Choice(_FAMILIES),
+    help="Run only this method. Repeat the option for several.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Number of processes on this machine.  [default: one per core]"
+)
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
 @click.option(
     "--rows",
@@ -25,15 +41,15 @@ _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionar
     default=Path("fewvars-study"),
     show_default=True,
     metavar="FOLDER",
-    help="Where rows are kept, and tables and figures go.",
+    help="The folder of results, tables and figures.",
 )
 @click.option("--fresh", is_flag=True, help="Start over, in the first folder FOLDER-2, FOLDER-3, ... without rows.")
-@click.option("--retry-failed", is_flag=True, help="Run the fits again that have failed.")
-@click.option("--no-fits", is_flag=True, help="Only make tables and figures of the rows that are there.")
+@click.option("--retry-failed", is_flag=True, help="Repeat the fits that failed.")
+@click.option("--no-fits", is_flag=True, help="Make tables and figures of existing results only.")
 @click.option(
     "--tables", type=click.Path(dir_okay=False, path_type=Path), metavar="MD", help="Copy the tables to this file."
 )
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @debug_option
 def reproduce(
     replicates: int,
@@ -48,7 +64,7 @@ def reproduce(
     tables: Path | None,
     quiet: bool,
 ) -> None:
-    """Repeat the experiments of the paper and set them beside its figures.
+    """Repeat the experiments of the paper and compare the results with its figures.
 
     Every finished fit is kept in FOLDER. Started again, whatever ended the last run, only what is missing is
     run. Tables and figures are made of all rows in FOLDER.

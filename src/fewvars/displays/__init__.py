@@ -1,4 +1,4 @@
-"""Plots in scikit-learn's form: `from_estimator` draws, `plot(ax=)` returns the display, nothing is computed anew.
+"""Plots in scikit-learn's form: `from_estimator` draws, and `plot(ax=)` draws again and returns the display.
 
 They need matplotlib (`pip install 'fewvars[plot]'`), which is imported only when something is drawn.
 """

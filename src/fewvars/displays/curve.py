@@ -30,7 +30,7 @@ class CurveDisplay:
     trajectory : (n,), optional
         Labels of runs; lines break between them.
     name : str
-        Of the output.
+        Name of the output.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class PredictionDisplay:
     ----------
     y_true, y_pred : (n,)
     name : str
-        Of the output.
+        Name of the output.
     """
 
     def __init__(self, y_true: ArrayLike, y_pred: ArrayLike, *, name: str = "y") -> None:

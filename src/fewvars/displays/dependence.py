@@ -1,4 +1,4 @@
-"""What the function looks like along each selected variable."""
+"""How the prediction depends on each selected variable."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ from fewvars.displays.partial import Dependence, partial_dependence
 class DependenceDisplay:
     """Partial dependence on each variable, one panel each, on a common scale.
 
-    The blue line is the average over the data; a thin line is one sample whose other variables stay as they
-    were measured. Thin lines that are not parallel show an interaction. Ticks below are deciles of the variable.
+    The blue line is the average over the data. A thin line is one sample whose other variables stay as they
+    were measured; thin lines that are not parallel show an interaction. The ticks mark deciles of the variable.
 
     Parameters
     ----------

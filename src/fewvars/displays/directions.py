@@ -97,7 +97,7 @@ class SingularValuesDisplay:
 
 
 class ShadowDisplay:
-    """The output over the first direction, or coloured over the first two: the data's shadow.
+    """The output against the first direction, or as a colour against the first two.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ class ShadowDisplay:
         The data along the directions.
     y : (n,)
     learned : (n,), optional
-        Predictions, drawn as a line over a single direction.
+        Predictions, drawn as a line if there is a single direction.
     name : str
-        Of the output.
+        Name of the output.
     """
 
     def __init__(self, Z: ArrayLike, y: ArrayLike, *, learned: ArrayLike | None = None, name: str = "y") -> None:

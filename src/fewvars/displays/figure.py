@@ -118,7 +118,7 @@ def fitted_attribute(model: Any, attribute: str, display: str) -> Any:
         return getattr(model, attribute)
     except AttributeError:
         raise ValueError(
-            f"{display} needs a fitted model that has {attribute}; {type(model).__name__} has none. "
+            f"{display} needs a fitted model that has {attribute}, and this {type(model).__name__} doesn't. "
             "Call fit first, or choose another display."
         ) from None
 

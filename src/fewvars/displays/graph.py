@@ -1,4 +1,4 @@
-"""Who depends on whom: a graph as a matrix, with the truth where it is known."""
+"""Which derivative depends on which variable: a graph as a matrix, compared with the true one if it is known."""
 
 from collections.abc import Sequence
 from typing import Any

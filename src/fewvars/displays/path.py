@@ -1,4 +1,4 @@
-"""The path: which variables live how long as the penalty grows."""
+"""The path: at which strength of the penalty each variable is removed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ from fewvars.displays.names import distinct_names, group_names, label, names_of
 class PathDisplay:
     """Norms of the input groups over the strength of the penalty.
 
-    A line ends where its group dies. Selected groups are coloured and named, the others are grey.
+    A line ends where the penalty removes its group. Selected groups are coloured and named, the others are grey.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class PathDisplay:
         return cls(path.strengths, path.magnitudes, groups, names=names, lambda_=estimator.lambda_)
 
     def plot(self, ax: Any = None, *, max_labels: int = 12) -> "PathDisplay":
-        """Draw onto `ax`; of more than `max_labels` selected groups the longest-lived are named."""
+        """Draw onto `ax`; of more than `max_labels` selected groups those that last longest are named."""
         from matplotlib.collections import LineCollection
 
         ax = new_axes(ax, (7.0, 4.2))

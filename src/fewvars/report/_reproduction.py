@@ -15,8 +15,10 @@ def reproduction(facts: Facts) -> Markup:
     parts = [tag("h2", "How to reproduce this"), tag("pre", tag("code", snippet(facts)))]
     if facts.command is not None:
         parts += [tag("p", "Or from the command line:"), tag("pre", tag("code", plain(facts.command)))]
-    if getattr(facts.model, "random_state", None) is None:
-        parts.append(tag("p", "random_state was not set: another run may differ a little.", class_="soft"))
+    if facts.model.random_state is None:
+        parts.append(
+            tag("p", "random_state was not set, so another run may give slightly different numbers.", class_="soft")
+        )
     defaults = _defaults(facts.model)
     rows = [
         tag(

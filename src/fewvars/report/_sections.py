@@ -53,7 +53,7 @@ def _constant_answer(facts: Facts) -> Markup:
     verb = "is" if len(facts.targets) == 1 else "are"
     output = _names_in_words([name_of(target) for target in facts.targets], 4)
     values = _names_in_words([number(value, 6) for value in facts.y[0]], 4)
-    return join(output, f" {verb} constant, ", values, f" in all {facts.n_samples} rows: there is nothing to explain.")
+    return join(output, f" {verb} ", values, f" in all {facts.n_samples} rows, so there is nothing to explain.")
 
 
 def _many(count: int, noun: str) -> str:

@@ -27,7 +27,7 @@ _SECTIONS = {"fewvars", "estimator", "parameters", "fitted", "not_stored"}
 
 
 class ModelFileError(ValueError):
-    """A file that is damaged, of a newer format, or no model of this library."""
+    """A file that is damaged, has a newer format, or isn't a model of this library."""
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -92,8 +92,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {one_line(error)}.") from None
     for name, was in not_stored.items():
         warnings.warn(
-            f"{os.fspath(path)}: the parameter {name} was {one_line(was)}, which a file cannot hold; it is "
-            f"{getattr(model, name)!r} now. The fit is complete; set {name} before fitting again.",
+            f"{os.fspath(path)}: the parameter {name} was {one_line(was)}, which a file cannot hold. It is now "
+            f"{getattr(model, name)!r}. The fit is complete, but set {name} before fitting again.",
             UserWarning,
             stacklevel=2,
         )
@@ -134,11 +134,14 @@ def _model(description: dict[str, Any], tensors: Tensors) -> tuple[BaseEstimator
     name, not_stored = description["estimator"], description["not_stored"]
     require(isinstance(name, str) and name in _NAMES, f"it holds {reprlib.repr(name)}, an unknown kind of model")
     for section in ("parameters", "fitted", "not_stored"):
-        require(isinstance(description[section], dict), f"its section {section!r} is no table")
+        require(isinstance(description[section], dict), f"its section {section!r} is not a table")
     known = signature(_NAMES[name]).parameters
     for parameter in (*description["parameters"], *not_stored):
         require(parameter in known, f"{name} has no parameter {reprlib.repr(parameter)}")
-    require(all(isinstance(was, str) for was in not_stored.values()), "its section 'not_stored' holds no texts")
+    require(
+        all(isinstance(was, str) for was in not_stored.values()),
+        "its section 'not_stored' holds something other than texts",
+    )
     model = _NAMES[name](**_decoded(description, "parameters", tensors))
     fitted = _decoded(description, "fitted", tensors)
     ESTIMATORS[type(model)].check_fields(name, fitted)

@@ -36,12 +36,15 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Tensors]:
     """
     header = _header(data)
     metadata = header.pop("__metadata__", None)
-    require(isinstance(metadata, dict) and isinstance(metadata.get(_KEY), str), "it is no fewvars file")
+    require(isinstance(metadata, dict) and isinstance(metadata.get(_KEY), str), "it isn't a fewvars file")
     description = _parsed(metadata[_KEY])
-    require(isinstance(description, dict), "its description is no table")
+    require(isinstance(description, dict), "its description is not a table")
     version = description.pop("format", None)
-    require(type(version) is int and version > 0, "it names no version of the format")
-    require(version <= FORMAT, f"it has format {version} and this fewvars reads up to {FORMAT}; install a newer one")
+    require(type(version) is int and version > 0, "it does not say which format it has")
+    require(
+        version <= FORMAT,
+        f"it has format {version} and this version of fewvars reads formats up to {FORMAT}; install a newer one",
+    )
     try:
         tensors = {name: _array(tensor) for name, tensor in deserialize(data)}
     except SafetensorError as error:
@@ -57,12 +60,12 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Tensors]:
 def _header(data: bytes) -> dict[str, Any]:
     """Return the JSON header, whose length is in the first eight bytes."""
     length = int.from_bytes(data[:8], "little")
-    require(len(data) > 8 and length <= len(data) - 8, "it ends within its header, or is no fewvars file")
+    require(len(data) > 8 and length <= len(data) - 8, "it ends within its header, or isn't a fewvars file")
     try:
         header = _parsed(data[8 : 8 + length].decode())
     except ValueError as error:
-        raise ValueError(f"it is damaged, or no fewvars file ({one_line(error)})") from None
-    require(isinstance(header, dict), "it is no fewvars file")
+        raise ValueError(f"it is damaged, or isn't a fewvars file ({one_line(error)})") from None
+    require(isinstance(header, dict), "it isn't a fewvars file")
     return header
 
 

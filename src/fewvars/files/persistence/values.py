@@ -126,7 +126,7 @@ def _below(place: str, key: str | int) -> str:
 
 
 def _check_texts(place: str, entries: list[Any], dtype: str) -> None:
-    require(all(isinstance(entry, str) for entry in entries), f"{place} holds what is no text")
+    require(all(isinstance(entry, str) for entry in entries), f"{place} holds something other than text")
     if dtype == "str":  # NumPy makes room for the longest in every place
         longest = max(map(len, entries), default=0)
         require(len(entries) * longest <= _MOST_CHARACTERS, f"{place} takes too much room as an array of texts")
