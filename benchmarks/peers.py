@@ -163,7 +163,7 @@ def fewvars(data, seed):
 
 def oracle(data, seed):
     true = np.flatnonzero(data.support)
-    model = fv.FewVariablesRegressor(n_variables=len(true), always_keep=true, head="network", random_state=seed)
+    model = fv.FewVariablesRegressor(n_variables=len(true), include=true, head="network", random_state=seed)
     model.fit(data.X, data.y)
     return model.support_, [model.predict]
 

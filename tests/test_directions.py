@@ -208,7 +208,7 @@ class TestEstimator:
         assert model.n_directions_ == 1
         assert degrees(model.directions_, np.ones((1, 6))) < 2
 
-    @pytest.mark.parametrize("limit", [{"max_rank": 1}, {"hidden_layers": (1, 8)}], ids=str)
+    @pytest.mark.parametrize("limit", [{"max_rank": 1}, {"hidden_layer_sizes": (1, 8)}], ids=str)
     def test_no_more_directions_than_considered(self, limit):
         X = np.random.default_rng(0).standard_normal((500, 6))
         y = (X[:, 0] + X[:, 1]) ** 2 + 0.15 * (X[:, 2] - X[:, 3])
@@ -305,7 +305,7 @@ class TestEstimator:
         ("parameters", "message"),
         [
             ({"n_directions": 9}, "n_directions=9: X has only 8 columns"),
-            ({"n_directions": 5, "hidden_layers": (4,)}, "the first hidden layer has 4 units"),
+            ({"n_directions": 5, "hidden_layer_sizes": (4,)}, "the first hidden layer has 4 units"),
             ({"n_directions": -1}, "n_directions=-1"),
             ({"max_rank": 0}, "max_rank=0"),
             ({"head": "tree"}, "head='tree'"),

@@ -189,11 +189,11 @@ class TestOptions:
     def test_names_that_are_always_kept(self):
         X, y = product_and_line()
         frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(8)])
-        assert selected(frame, y, options={"always_keep": ["v7"]}) == [*TRUTH, 7]
+        assert selected(frame, y, options={"include": ["v7"]}) == [*TRUTH, 7]
 
         mask = np.arange(8) == 7
         for chosen in (7, [7], mask, mask.tolist()):
-            assert selected(X, y, options={"always_keep": chosen}) == [*TRUTH, 7]
+            assert selected(X, y, options={"include": chosen}) == [*TRUTH, 7]
 
     def test_selection_frequencies(self):
         X, y = product_and_line(n=240)
@@ -390,17 +390,17 @@ class TestBadInput:
             ({"activation": "step"}, "activation='step'"),
             ({"n_variables": 9}, "n_variables=9: there are only 8"),
             ({"n_variables": -1}, "n_variables=-1"),
-            ({"n_variables": 1, "always_keep": [0, 5]}, "n_variables=1: always_keep names 2"),
-            ({"always_keep": ["z"]}, "always_keep='z'"),
-            ({"always_keep": [8]}, "always_keep=8"),
-            ({"always_keep": [5.7]}, "always_keep=5.7"),
-            ({"always_keep": [True]}, "always_keep=True"),
+            ({"n_variables": 1, "include": [0, 5]}, "n_variables=1: include names 2"),
+            ({"include": ["z"]}, "include='z'"),
+            ({"include": [8]}, "include=8"),
+            ({"include": [5.7]}, "include=5.7"),
+            ({"include": [True]}, "include=True"),
             ({"feature_groups": [[0, 1], [1, 2]]}, "feature_groups overlap: input 1"),
             ({"feature_groups": [0, 1]}, "feature_groups has 2 labels"),
             ({"feature_groups": 5}, "feature_groups=5"),
             ({"path_factor": 1.0}, "path_factor=1.0"),
-            ({"hidden_layers": ()}, r"hidden_layers=\(\)"),
-            ({"hidden_layers": 20}, "hidden_layers=20: give the width of each layer"),
+            ({"hidden_layer_sizes": ()}, r"hidden_layer_sizes=\(\)"),
+            ({"hidden_layer_sizes": 20}, "hidden_layer_sizes=20: give the width of each layer"),
             ({"learning_rate": 0}, "learning_rate=0"),
             ({"batch_size": 0}, "batch_size=0"),
         ],

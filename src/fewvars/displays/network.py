@@ -21,7 +21,7 @@ class NetworkDisplay:
     ----------
     selected : (d,) bool
         Inputs that are connected.
-    hidden_layers : sequence of int
+    hidden_layer_sizes : sequence of int
         Units of each hidden layer.
     names : sequence of d str, optional
     targets : sequence of str
@@ -31,13 +31,13 @@ class NetworkDisplay:
     def __init__(
         self,
         selected: ArrayLike,
-        hidden_layers: Sequence[int],
+        hidden_layer_sizes: Sequence[int],
         *,
         names: Sequence[str] | None = None,
         targets: Sequence[str] = ("y",),
     ) -> None:
         self.selected = np.asarray(selected, bool)
-        self.hidden_layers = tuple(int(width) for width in hidden_layers)
+        self.hidden_layer_sizes = tuple(int(width) for width in hidden_layer_sizes)
         self.names = distinct_names(names, self.selected.size)
         self.targets = list(targets)
 
@@ -60,7 +60,9 @@ class NetworkDisplay:
         """Return what would be drawn, without drawing it."""
         support = fitted_attribute(estimator, "support_", cls.__name__)
         network = getattr(estimator, "network_", None)
-        widths = fitted_attribute(estimator, "hidden_layers", cls.__name__) if network is None else network.sizes[1:-1]
+        widths = (
+            fitted_attribute(estimator, "hidden_layer_sizes", cls.__name__) if network is None else network.sizes[1:-1]
+        )
         return cls(support, widths, names=names_of(estimator, feature_names), targets=targets)
 
     def plot(self, ax: Any = None) -> "NetworkDisplay":
@@ -69,10 +71,10 @@ class NetworkDisplay:
         ax.set_axis_off()
         inputs = self._inputs()
         columns = [_heights(len(inputs))]
-        columns += [_heights(min(width, _MOST_UNITS)) for width in self.hidden_layers]
+        columns += [_heights(min(width, _MOST_UNITS)) for width in self.hidden_layer_sizes]
         columns += [_heights(min(len(self.targets), _MOST_UNITS))]
         alive = np.array([colour == BLUE and single for _, colour, single in inputs], bool)
-        hidden = [_units(heights, width) for heights, width in zip(columns[1:-1], self.hidden_layers, strict=True)]
+        hidden = [_units(heights, width) for heights, width in zip(columns[1:-1], self.hidden_layer_sizes, strict=True)]
         self._draw_edges(ax, [columns[0][alive], *hidden, columns[-1]])
         size = 90 if len(inputs) <= 12 else 50
         for y, (text, colour, single) in zip(columns[0], inputs, strict=True):
@@ -124,7 +126,7 @@ class NetworkDisplay:
             )
 
     def _draw_units(self, ax: Any, columns: list[np.ndarray]) -> None:
-        for layer, (heights, width) in enumerate(zip(columns[1:-1], self.hidden_layers, strict=True), start=1):
+        for layer, (heights, width) in enumerate(zip(columns[1:-1], self.hidden_layer_sizes, strict=True), start=1):
             units = _units(heights, width)
             ax.scatter(np.full(units.size, layer), units, s=60, facecolor=GREY, edgecolor=GREY, zorder=3)
             if units.size < heights.size:

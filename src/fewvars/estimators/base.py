@@ -30,7 +30,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regressor that searches on blocks of time and fits a head to what it found; the search is abstract."""
 
     # Parameters of every such estimator, stored by the constructors of the subclasses.
-    hidden_layers: tuple[int, ...]
+    hidden_layer_sizes: tuple[int, ...]
     activation: str
     smoothing: str
     head: str
@@ -170,10 +170,12 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_whole("n_resamples", self.n_resamples, minimum=0)
         check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
         check_real("learning_rate", self.learning_rate, strict=True)
-        given = self.hidden_layers if np.iterable(self.hidden_layers) else ()
-        widths = tuple(check_whole("hidden_layers", width) for width in given)
+        given = self.hidden_layer_sizes if np.iterable(self.hidden_layer_sizes) else ()
+        widths = tuple(check_whole("hidden_layer_sizes", width) for width in given)
         if not widths:
-            raise ValueError(f"hidden_layers={self.hidden_layers!r}: give the width of each layer, as in (20, 20, 20).")
+            raise ValueError(
+                f"hidden_layer_sizes={self.hidden_layer_sizes!r}: give the width of each layer, as in (20, 20, 20)."
+            )
         return {
             "hidden_layer_sizes": widths,
             "activation": self.activation,

@@ -139,7 +139,7 @@ def compare(
         "mean": 0,
         "variables": int(variables.support_.sum()),
         "directions": directions.directions_.size,
-        "network": everything.size * variables.hidden_layers[0],
+        "network": everything.size * variables.hidden_layer_sizes[0],
     }
     forms, held_out = tuple(pieces), data.held_out
     choice = [form for form in forms if form not in _not_few(variables, directions)]

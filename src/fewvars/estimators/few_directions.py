@@ -36,7 +36,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ----------
     n_directions : int, optional
         Ask for this many directions instead of having the number found.
-    hidden_layers : tuple of int, default=(20, 20, 20)
+    hidden_layer_sizes : tuple of int, default=(20, 20, 20)
         Units of the hidden layers of the network on the path. The first bounds the number of directions.
     activation : str, default="tanh"
         "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
@@ -125,7 +125,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self,
         *,
         n_directions: int | None = None,
-        hidden_layers: tuple[int, ...] = (20, 20, 20),
+        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
         activation: str = "tanh",
         smoothing: str = "auto",
         head: str = "auto",
@@ -146,7 +146,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         verbose: int = 0,
     ) -> None:
         self.n_directions = n_directions
-        self.hidden_layers = hidden_layers
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.smoothing = smoothing
         self.head = head
@@ -180,7 +180,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             if self.n_directions > width:
                 raise ValueError(
                     f"n_directions={self.n_directions}: the first hidden layer has {width} units; ask for "
-                    "at most that many, or give wider hidden_layers."
+                    "at most that many, or give wider hidden_layer_sizes."
                 )
         return DirectionSettings(**options, n_directions=self.n_directions, max_rank=self.max_rank)
 

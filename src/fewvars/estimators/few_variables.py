@@ -31,7 +31,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     Parameters
     ----------
-    hidden_layers : tuple of int, default=(20, 20, 20)
+    hidden_layer_sizes : tuple of int, default=(20, 20, 20)
         Units of the hidden layers of the networks that select.
     activation : str, default="tanh"
         "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
@@ -45,7 +45,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Largest degree of the polynomial.
     n_variables : int, optional
         Ask for this many inputs (or groups of inputs) instead of having the number found.
-    always_keep : sequence of str or int, optional
+    include : sequence of str or int, optional
         Names or numbers of inputs that are never left out.
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
         Labels of inputs, or lists of their numbers: the inputs of a group enter or leave together.
@@ -112,7 +112,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     Notes
     -----
     Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
-    is in `always_keep`. Constant columns are never selected. Rows of zero weight are left out altogether.
+    is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
 
     Examples
     --------
@@ -127,13 +127,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     def __init__(
         self,
         *,
-        hidden_layers: tuple[int, ...] = (20, 20, 20),
+        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
         activation: str = "tanh",
         smoothing: str = "auto",
         head: str = "auto",
         max_degree: int = 4,
         n_variables: int | None = None,
-        always_keep: Any = None,
+        include: Any = None,
         feature_groups: Any = None,
         cv: Any = None,
         n_blocks: int = 20,
@@ -152,13 +152,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.hidden_layers = hidden_layers
+        self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.smoothing = smoothing
         self.head = head
         self.max_degree = max_degree
         self.n_variables = n_variables
-        self.always_keep = always_keep
+        self.include = include
         self.feature_groups = feature_groups
         self.cv = cv
         self.n_blocks = n_blocks
@@ -192,7 +192,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     def _groups(self, data: Prepared) -> Groups:
         labels = group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
         scaling = data.inputs.scaling
-        groups = Groups.of(labels, self._positions(self.always_keep), scaling.apply(data.inputs.X), scaling.constant)
+        groups = Groups.of(labels, self._positions(self.include), scaling.apply(data.inputs.X), scaling.constant)
         if self.n_variables is not None:
             check_whole("n_variables", self.n_variables, minimum=0)
             fewest, most = int(groups.included.sum()), int(groups.usable.sum())
@@ -202,9 +202,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                     "do not repeat another; ask for at most that many."
                 )
             if self.n_variables < fewest:
-                raise ValueError(
-                    f"n_variables={self.n_variables}: always_keep names {fewest}; ask for at least that many."
-                )
+                raise ValueError(f"n_variables={self.n_variables}: include names {fewest}; ask for at least that many.")
         return groups
 
     def _positions(self, chosen: Any) -> np.ndarray:
@@ -222,7 +220,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                 found.append(int(item))
             else:
                 raise ValueError(
-                    f"always_keep={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} truths."
+                    f"include={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} truths."
                 )
         return np.array(found, int)
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import numpy as np
+
 from fewvars._common.validation import FloatArray
 from fewvars.heads.head import Head
 from fewvars.search.held_out import HeldOut
@@ -49,6 +51,18 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
+class StandardisedError:
+    """The squared error over the variance of y, averaged over the outputs that vary."""
+
+    scaling: Scaling
+
+    def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the error of each row, (n,)."""
+        n_varying = max(int((~self.scaling.constant).sum()), 1)
+        return (((predicted - Y) / self.scaling.scale) ** 2).sum(axis=1) / n_varying
+
+
+@dataclass(frozen=True, eq=False)
 class Trial:
     """The data on which heads are compared.
 
@@ -67,13 +81,12 @@ class Trial:
 
     def errors(self, fit: Fit) -> FloatArray:
         """Return the held-out errors (pieces,) of a head fitted to the training rows, over the variance of y."""
-        scaling = Scaling.of(self.y, self.weight)
-        n_varying = max(int((~scaling.constant).sum()), 1)
-        squared = []
-        for train, test in self.held_out.splits:
-            head = fit(self.X[train], self.y[train], self.weight[train])
-            squared.append((((head.predict(self.X[test]) - self.y[test]) / scaling.scale) ** 2).sum(axis=1) / n_varying)
-        return self.held_out.piece_errors(squared, self.weight)
+        loss = StandardisedError(Scaling.of(self.y, self.weight))
+
+        def fit_split(_: int, train: np.ndarray) -> Head:
+            return fit(self.X[train], self.y[train], self.weight[train])
+
+        return self.held_out.score(fit_split, self.X, self.y, self.weight, loss).errors
 
     def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
         """Return the first of candidates, ordered from simple to complicated, that is not worse than the best."""

@@ -8,12 +8,19 @@ import numpy as np
 
 from fewvars._common.paired import log_ratio, mean_and_error
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import SQUARED, Loss
+from fewvars.engine.losses import SQUARED
 from fewvars.series.splits import pieces
 
 # Standard errors of the paired comparison: two models are as good within ONE; one is better beyond TWO.
 TIE, EVIDENCE = 1.0, 2.0
 NEGLIGIBLE = 1e-12  # squared error, in units of the variance of y
+
+
+class RowLoss(Protocol):
+    """What comparisons ask of a `Loss`."""
+
+    def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the loss of each row, (n,), for predictions and targets (n, outputs)."""
 
 
 class Predictor(Protocol):
@@ -102,7 +109,7 @@ class HeldOut:
         X: FloatArray,
         Y: FloatArray,
         sample_weight: FloatArray,
-        loss: Loss = SQUARED,
+        loss: RowLoss = SQUARED,
     ) -> Scored:
         """Fit each split, predict its held-out rows and score the pieces.
 
@@ -112,7 +119,7 @@ class HeldOut:
             Takes the number of a split and its training rows, and returns a model.
         X, Y : (n, inputs) and (n, outputs)
         sample_weight : (n,)
-        loss : Loss
+        loss : RowLoss
         """
         models = tuple(fit(k, train) for k, (train, _) in enumerate(self.splits))
         losses = tuple(

@@ -6,7 +6,11 @@ import numpy as np
 
 # Records, parameters and fitted attributes that had another name in format 1.
 _RECORDS = {"DictionaryHead": "PolynomialHead"}
-_PARAMETERS = {"SparseDictionaryRegressor": {"degree": "max_degree"}}
+_PARAMETERS = {
+    "FewVariablesRegressor": {"hidden_layers": "hidden_layer_sizes", "always_keep": "include"},
+    "FewDirectionsRegressor": {"hidden_layers": "hidden_layer_sizes"},
+    "SparseDictionaryRegressor": {"degree": "max_degree"},
+}
 # Kinds of paths: fields that had another name, and those that were not stored.
 _SAME = {name: name for name in ("strengths", "losses", "labels", "distances", "steps", "constants")}
 _PATHS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
@@ -63,12 +67,18 @@ def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None
     if isinstance(fitted, dict):
         _unite_paths(fitted, tensors)
     _rename_records(description)
+    for old, new in _PARAMETERS.get(estimator, {}).items():
+        _rename_parameter(old, new, description, tensors)
+
+
+def _rename_parameter(old: str, new: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
     for section in ("parameters", "not_stored"):
         entries = description.get(section)
-        if isinstance(entries, dict):
-            for old, new in _PARAMETERS.get(estimator, {}).items():
-                if old in entries:
-                    entries[new] = entries.pop(old)
+        if isinstance(entries, dict) and old in entries:
+            entries[new] = entries.pop(old)
+    place = f"parameters/{old}"
+    for key in [key for key in tensors if f"{key}/".startswith(f"{place}/")]:
+        tensors[f"parameters/{new}{key[len(place) :]}"] = tensors.pop(key)
 
 
 def _unite_paths(fitted: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
