@@ -47,8 +47,8 @@ class Comparison:
         Mean logarithm of the error over that of the best form to choose from, block by block, and its standard
         error: a form is as good as the best if it is within one standard error of zero.
     recommendation : str
-        The simplest form that is not worse than the best. Variables or directions as many as the inputs are not few,
-        and are not chosen.
+        The simplest form that is not worse than the best. Variables or directions that are as
+        numerous as the inputs are not few, and are not chosen.
     variables : FewVariablesRegressor
     directions : FewDirectionsRegressor
         The fitted models.
@@ -170,7 +170,7 @@ def _check_shared(parameters: dict[str, Any]) -> None:
 
 
 def _not_few(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> list[str]:
-    """Return which of the two are as many as the inputs: what they find is just a function of all of these."""
+    """Return which of the two are as numerous as the inputs, and so say nothing about which inputs matter."""
     counts = {"variables": int(variables.support_.sum()), "directions": directions.n_directions_}
     return [form for form, count in counts.items() if count == variables.n_features_in_]
 

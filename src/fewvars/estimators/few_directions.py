@@ -26,16 +26,16 @@ from fewvars.search.problem import Problem
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BlockedRegressor):
     """Find the few linear combinations of the inputs that an output depends on, and learn the function of them.
 
-    A network is trained briefly; a path of adaptive soft-thresholding of the singular values of its first layer,
-    from full rank to none, proposes directions for each rank. At the likely ranks polynomials and networks of the
-    combinations are fitted jointly with the directions, and compared on held-out blocks: the smallest rank that is
-    not worse than the best is taken. A last check adds a direction along which the held-out residual is linear
-    beyond doubt, even if it is too weak to be worth its parameters. Directions and function are then fitted anew.
+    A network is trained briefly. A path of adaptive soft-thresholding of the singular values of its first layer,
+    from full rank to none, then proposes directions for each rank. At the likely ranks polynomials and networks of the
+    combinations are fitted jointly with the directions and compared on held-out blocks; the smallest rank that is
+    not worse than the best is chosen. A last check adds a direction along which the held-out residual is significantly
+    linear, even if it is too weak to be worth its parameters. Finally directions and function are fitted to all rows.
 
     Parameters
     ----------
     n_directions : int, optional
-        Ask for this many directions instead of having the number found.
+        Find exactly this many directions; by default the number is found from the data.
     hidden_layer_sizes : tuple of int, default=(20, 20, 20)
         Units of the hidden layers of the network on the path. The first bounds the number of directions.
     activation : str, default="tanh"
@@ -85,12 +85,12 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         decreasing. They are the singular values of the table of scaled gradients.
     path_ : DirectionsPath
     lambda_ : float
-        The largest strength on the path at which as many directions were alive as were chosen.
+        The largest strength on the path at which at least as many directions were alive as were chosen.
     ranks_, rank_errors_, rank_errors_se_ : (candidates,)
         Ranks that were tried, their held-out errors and standard errors.
     held_out_error_ : float
-        Held-out mean squared error at the chosen rank over the variance of y. It has chosen the rank, so it is not
-        a test error.
+        Held-out mean squared error at the chosen rank over the variance of y. It was used to choose the
+        rank; measure the accuracy on new data.
     head_ : {"network", "dictionary", "mean"}
         What `predict` evaluates; "mean" if there is no direction.
     equation_ : str or list of str

@@ -24,10 +24,10 @@ SOLVERS = ("momentum", "monotone")
 class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     """Find the few inputs that an output depends on, and learn the function of them.
 
-    A network is trained briefly; a path of the adaptive group lasso, from dense to empty, orders the inputs;
-    supports along it are refitted and compared on held-out blocks; the smallest that is not worse than the
-    best is taken, and mended: inputs that the path lost are added back if that helps beyond doubt, inputs
-    that are not missed are dropped. The function is then fitted anew on the selected inputs.
+    A network is trained briefly. A path of the adaptive group lasso, from dense to empty, then orders the inputs.
+    Supports along the path are refitted and compared on held-out blocks; the smallest that is not worse than the
+    best is chosen and refined: inputs that the path lost are added back if that lowers the error significantly, and
+    inputs whose removal does not raise the error are dropped. Finally the function is fitted on the selected inputs.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     max_degree : int, default=4
         Largest degree of the polynomial.
     n_variables : int, optional
-        Ask for this many inputs (or groups of inputs) instead of having the number found.
+        Find exactly this many inputs (or groups of inputs); by default the number is found from the data.
     include : sequence of str or int, optional
         Names or numbers of inputs that are never left out.
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
@@ -93,12 +93,12 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         The polynomial as text in the names of the inputs; only with a dictionary head.
     path_ : Path
     lambda_ : float
-        The largest strength on the path at which as many groups were alive as were selected.
+        The largest strength on the path at which at least as many groups were alive as were selected.
     support_sizes_, support_errors_, support_errors_se_ : (candidates,)
         Sizes of the supports that were refitted, their held-out errors and standard errors.
     held_out_error_ : float
-        Held-out mean squared error of the selected support over the variance of y. It has chosen the
-        support, so it is not a test error.
+        Held-out mean squared error of the selected support over the variance of y. It was used to choose the
+        support; measure the accuracy on new data.
     head_errors_ : dict
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool

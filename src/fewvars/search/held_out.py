@@ -160,19 +160,19 @@ class HeldOut:
         return mean <= TIE * spread
 
     def better(self, errors: FloatArray, reference: FloatArray) -> bool:
-        """Return whether the errors are below the reference beyond doubt."""
+        """Return whether the errors are significantly below the reference."""
         mean, spread = self.log_ratio(errors, reference)
         return mean < -EVIDENCE * spread
 
     def worse(self, errors: FloatArray, reference: FloatArray) -> bool:
-        """Return whether the errors are above the reference beyond doubt."""
+        """Return whether the errors are significantly above the reference."""
         mean, spread = self.log_ratio(errors, reference)
         return mean > EVIDENCE * spread
 
     def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
         """Return the first of models, ordered by size, that is not worse than the best of them.
 
-        The first of all stands unless the best is better than it beyond doubt.
+        The very first is chosen unless the best is significantly better.
         """
         best = min(errors, key=self.typical)
         if not self.better(best, errors[0]):

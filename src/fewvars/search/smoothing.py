@@ -14,9 +14,9 @@ def smoothing_helps(
 ) -> bool:
     """Return whether what was found on smoothed inputs predicts outputs as measured better than its three rivals do.
 
-    These are the same form on measured inputs, a network on all measured inputs, and, beyond doubt, the mean. Rows
-    that are no trajectory lose their contents when they are smoothed. What is found then is worth nothing on either
-    kind of input, and only the other two rivals tell.
+    The rivals are the same form on measured inputs, a network on all measured inputs, and the mean, which must be
+    significantly worse. Smoothing destroys rows that are not a trajectory: what is found on them predicts nothing on
+    either kind of input, and only the last two rivals reveal it.
 
     Parameters
     ----------

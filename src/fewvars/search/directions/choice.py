@@ -115,7 +115,7 @@ def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, Rank
 def _with_linear_rest(
     search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate], max_rank: int
 ) -> RankCandidate:
-    """Add a direction along which the residual held out of all splits is linear beyond doubt.
+    """Add a direction along which the residual held out of all splits is significantly linear.
 
     A polynomial is first tried with its weakest direction replaced by such a linear one: if that is not worse, it
     is the simpler form of the same rank, and nothing linear is left to be added.

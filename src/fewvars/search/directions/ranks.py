@@ -85,7 +85,7 @@ class RankSearch:
         return self.held_out.typical(self._scored(lambda _: function).errors)
 
     def on_first_split(self) -> "RankSearch":
-        """Return the search that compares on the first split alone: a quick look."""
+        """Return the search that compares on the first split alone, which is quicker."""
         return replace(self, held_out=self.held_out.first())
 
     def with_outputs(self, Y: FloatArray, held_out: HeldOut) -> "RankSearch":

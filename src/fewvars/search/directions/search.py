@@ -58,7 +58,7 @@ class Directions:
 
     @property
     def strength(self) -> float:
-        """The largest strength on the path at which as many directions were alive as were chosen."""
+        """The largest strength on the path at which at least as many directions were alive as were chosen."""
         return self.path.largest_strength(self.rank)
 
 

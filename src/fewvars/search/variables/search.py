@@ -91,7 +91,7 @@ class Variables:
 
     @property
     def strength(self) -> float:
-        """The largest strength on the path at which as many groups were alive as were selected."""
+        """The largest strength on the path at which at least as many groups were alive as were selected."""
         return self.path.largest_strength(int(self.support.groups.sum()))
 
 

@@ -1,4 +1,4 @@
-"""Choose a support: judge candidates on the held-out blocks, add what is missing, drop what is idle."""
+"""Refine a support on the held-out blocks: add inputs that it lacks, drop those that it does not need."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -48,11 +48,11 @@ class SupportSearch:
         return verdicts[self.held_out.smallest_not_worse([v.errors for v in verdicts])]
 
     def on_first_split(self) -> "SupportSearch":
-        """Return the search that compares on the first split alone: a quick look."""
+        """Return the search that compares on the first split alone, which is quicker."""
         return replace(self, judge=self.judge.on(self.held_out.first()))
 
     def on_reserve(self) -> "SupportSearch":
-        """Return the search that compares on all held-out rows: the last word."""
+        """Return the search that compares on all held-out rows, to settle what is in doubt."""
         return replace(self, judge=self.judge.on(self.reserve or self.held_out), reserve=None)
 
     def tuned(self, mask: np.ndarray, effort: int = 3) -> tuple["SupportSearch", Verdict]:
@@ -69,9 +69,9 @@ class SupportSearch:
         return same, dict(zip(members.tolist(), without, strict=True))
 
     def prune(self, base: Verdict, always: np.ndarray) -> tuple[Verdict, LeftOut]:
-        """Drop, one by one, the group that is missed least, while leaving it out is within a standard error.
+        """Drop, one by one, the group whose removal raises the error least, while the rise is within a standard error.
 
-        Return what is left, and what `leave_one_out` says of it.
+        Return the remaining support, and what `leave_one_out` says about it.
         """
         while True:
             same, without = self.leave_one_out(base)
@@ -85,7 +85,7 @@ class SupportSearch:
             base = min(idle, key=self.error)
 
     def in_doubt(self, left_out: LeftOut, always: np.ndarray) -> bool:
-        """Return whether some group is not missed beyond doubt, and there are more rows to decide it."""
+        """Return whether leaving out some group is not significantly worse, and more rows could settle it."""
         same, without = left_out
         more = self.reserve is not None and len(self.reserve.splits) > len(self.held_out.splits)
         return more and not all(
@@ -98,7 +98,7 @@ class SupportSearch:
         return np.argsort(-scores, kind="stable")[: min(n_most, int((usable & ~base.mask).sum()))]
 
     def add_back(self, base: Verdict, usable: np.ndarray) -> tuple["SupportSearch", Verdict]:
-        """Add left-out groups, the most suspicious first, while one of them lowers the error beyond doubt.
+        """Add left-out groups, the most suspicious first, while one of them lowers the error significantly.
 
         The most suspicious is also tried from scratch with a judge tuned to it: a strongly nonlinear variable may be
         out of reach of a fit that has settled without it. Return the search with that judge.

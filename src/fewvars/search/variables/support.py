@@ -1,4 +1,4 @@
-"""From nested supports to the one support: try sizes, mend the choice, measure what each group is worth."""
+"""From nested supports to one support: compare sizes, refine the choice, measure the importance of each group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def choose_support(
     n_groups: int | None = None,
     max_candidates: int,
 ) -> Support:
-    """Choose among nested supports by the paired rule, add back what the path lost, drop what is idle.
+    """Choose among nested supports by the paired rule, add back groups that the path lost, drop those not needed.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def choose_support(
     usable : (groups,) mask
         Groups that may be added back.
     n_groups : int, optional
-        The number of groups asked for; the choice is then mended by exchanges only.
+        The number of groups asked for; the choice is then refined by exchanges only.
     max_candidates : int
         About how many sizes to try.
     """
@@ -96,7 +96,7 @@ def choose_support(
 
 
 def exchange(search: SupportSearch, base: Verdict, always: np.ndarray, usable: np.ndarray) -> Verdict:
-    """Swap the least missed group for a suspicious one outside while that lowers the error beyond doubt."""
+    """Swap the least important group for a suspicious one outside while that lowers the error significantly."""
     while (base.mask & ~always).any():
         best = base
         for g in search.suspects(base, usable):
