@@ -27,7 +27,6 @@ import os
 import sys
 import time
 import warnings
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +39,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
 import fewvars as fv
-from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor
 from fewvars.problems import datasets, metrics, targets
 
 from .literal import initial_state
@@ -214,7 +213,7 @@ READINGS = {
     "cold start at every lambda": {"start": "cold"},
     "second stage: batches of 100": {"second_batch_size": 100},
     "BIC: n log L, columns": {"degrees_of_freedom": "inputs"},
-    "three tanh layers after the identity": {"n_hidden_layers": 4},
+    "three tanh layers after the identity": {"hidden_layer_sizes": (20, 20, 20, 20)},
 }
 
 
@@ -222,7 +221,7 @@ def reading_fit(case, method, seed):
     """Fit the literal Algorithm 2 to the paper's function with one choice changed."""
     target = targets.few_directions(seed)
     data = datasets.lorenz96_dataset(target, noise_y=0.02, seed=seed, x0=start_of(seed))
-    model = AdaptiveDirectionsRegressor(configuration=replace(Configuration(), **READINGS[case]), random_state=seed)
+    model = AdaptiveDirectionsRegressor(**READINGS[case], random_state=seed)
     seconds = timed_fit(model, data.X_train, data.y_train)
     row = {"case": case, "method": method, "seed": seed, "seconds": seconds, "version": fv.__version__}
     row |= {"k": model.n_directions_, "rank": model.rank_}

@@ -15,22 +15,20 @@ are larger than on the paper's trajectory; so the noise has the absolute size th
 import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from benchmarks.few_variables import LORENZ, SEEDS
 from benchmarks.rows import Row, add_options, collect, judged, mean_and_error, seeds, table
-from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveGroupLassoRegressor
 from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
 from fewvars.problems.datasets import Dataset, lorenz96_dataset
 from fewvars.problems.metrics import centred_error, relative_error, sensitivity, specificity
 from fewvars.problems.targets import Target, lorenz_equation, paper_setting
 
 EQUATIONS = (3, 7, 14, 19, 31, 36, 2, 29, 17, 38, 12, 33)
-FROZEN = Configuration()
-REFERENCE = replace(FROZEN, second_batch_size=200)
+REFERENCE = {"second_batch_size": 200}
 
 READINGS = {
     "reference: batches of 200": {},
@@ -141,7 +139,7 @@ COLUMNS = ("sensitivity", "specificity", "its minimum", "relative error", "centr
 def compare(names: Iterable[str], cases: dict[str, Callable[[], Iterator[Dataset]]]) -> None:
     header("reading", *(f"{column}, {case}" for case in cases for column in COLUMNS[:2] + COLUMNS[3:4]))
     for name in names:
-        model = AdaptiveGroupLassoRegressor(configuration=replace(REFERENCE, **READINGS[name]))
+        model = AdaptiveGroupLassoRegressor(**{**REFERENCE, **READINGS[name]})
         cells = []
         for datasets in cases.values():
             mean = figures(model, datasets()).mean(axis=1)
@@ -160,9 +158,9 @@ def functions(sets: range) -> None:
 
 def experiments(sets: range) -> None:
     header("experiment", *COLUMNS, "paper: sensitivity, specificity, relative error")
-    adaptive, at_zero = AdaptiveGroupLassoRegressor(), replace(FROZEN, bias_at_mean=False)
+    adaptive = AdaptiveGroupLassoRegressor()
     for H, paper in ((10, "1, 0.807, 0.051"), (40, "1, 0.87, 0.067"), (80, "1, 0.79, 0.079")):
-        model = AdaptiveGroupLassoRegressor(configuration=replace(FROZEN, width=H))
+        model = AdaptiveGroupLassoRegressor(hidden_layer_sizes=(H, H, H))
         show(f"equation, noise 0.02, H = {H}", figures(model, equation(0.02, sets)), paper)
     for noise, paper in ((0.0, "1, -, 0.061"), (0.02, "1, 0.927, 0.062"), (0.04, "1, -, 0.22"), (0.05, "1, -, -")):
         show(f"equation, noise {noise}, H = 20", figures(adaptive, equation(noise, sets)), paper)
@@ -176,12 +174,11 @@ def experiments(sets: range) -> None:
         (3, 0.02, 0.02, "1, 0.927, 0.146"),
     ):
         show(f"setting {number}", figures(adaptive, setting(number, x, y, sets)), paper)
-    usual = replace(FROZEN, first_layer_scale=1.0)
     for noise in (0.0, 0.02):
         for name, kind in (("group lasso", GroupLassoRegressor), ("plain network", NeuralRegressor)):
-            values = figures(kind(configuration=usual), equation(noise, sets))
+            values = figures(kind(first_layer_scale=1.0), equation(noise, sets))
             show(f"{name}, noise {noise}, first layer begins at Glorot's size", values, "-")
-    model = AdaptiveGroupLassoRegressor(configuration=at_zero)
+    model = AdaptiveGroupLassoRegressor(bias_at_mean=False)
     show("setting 2, output bias begins at 0", figures(model, setting(2, 0.02, 0.0, sets)), "-")
 
 

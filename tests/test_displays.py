@@ -33,7 +33,7 @@ from fewvars.displays.figure import BLUE, PALE, spread
 from fewvars.displays.names import distinct_names, group_names, label, plain, short
 from fewvars.displays.partial import some_rows
 from fewvars.estimators import FewDirectionsRegressor
-from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 
 EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 600, "max_candidates": 8}
 HOSTILE = [
@@ -47,7 +47,7 @@ HOSTILE = [
     "",
 ]
 
-LITERAL = Configuration(width=6, n_first=100, n_second=60, n_strengths=8)
+LITERAL = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "n_second": 60, "n_strengths": 8, "random_state": 0}
 
 
 def product_and_line(n=300, d=8):
@@ -197,7 +197,7 @@ class TestSizes:
 
     def test_paper_has_bic_only(self):
         X, y = product_and_line(200)
-        model = AdaptiveGroupLassoRegressor(configuration=LITERAL, random_state=0).fit(X, y)
+        model = AdaptiveGroupLassoRegressor(**LITERAL).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.errors is None
         assert display.chosen == model.support_.sum()
@@ -206,7 +206,7 @@ class TestSizes:
 
     def test_paper_directions_have_bic_but_no_path_of_singular_values(self):
         X, y = product_and_line(200)
-        model = AdaptiveDirectionsRegressor(configuration=LITERAL, random_state=0).fit(X, y)
+        model = AdaptiveDirectionsRegressor(**LITERAL).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.chosen == model.path_.sizes[model.path_.best]
         assert "number of directions" in drawn(display)

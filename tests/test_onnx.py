@@ -17,7 +17,7 @@ from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.onnx import export_onnx
 from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead
-from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.lags import LagTransformer
 
@@ -26,7 +26,8 @@ DIRECTIONS = {
     **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_rank": 1},
     **{"random_state": 0, "head": "dictionary"},
 }
-LITERAL = Configuration(width=6, n_first=100, n_second=60, n_strengths=4, first_strength=1e-3, last_strength=1e-2)
+PLAIN = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "random_state": 0}
+LITERAL = {**PLAIN, "n_second": 60, "n_strengths": 4, "first_strength": 1e-3, "last_strength": 1e-2}
 # Relative to the largest prediction. Double: our tanh is within 2e-15, and sums are taken in another order.
 TOLERANCES = {"float64": 1e-12, "float32": 1e-4}
 
@@ -60,10 +61,10 @@ ESTIMATORS = {
     "few variables": fv.FewVariablesRegressor(**QUICK, random_state=0),
     "few directions": FewDirectionsRegressor(**DIRECTIONS, n_directions=1),
     "dictionary": fv.SparseDictionaryRegressor(),
-    "plain network": fv.NeuralRegressor(configuration=LITERAL, random_state=0),
-    "group lasso": fv.GroupLassoRegressor(configuration=LITERAL, random_state=0),
-    "Algorithm 1": AdaptiveGroupLassoRegressor(configuration=LITERAL, random_state=0),
-    "Algorithm 2": AdaptiveDirectionsRegressor(configuration=LITERAL, random_state=0),
+    "plain network": fv.NeuralRegressor(**PLAIN),
+    "group lasso": fv.GroupLassoRegressor(**LITERAL),
+    "Algorithm 1": AdaptiveGroupLassoRegressor(**LITERAL),
+    "Algorithm 2": AdaptiveDirectionsRegressor(**LITERAL),
 }
 
 
@@ -146,7 +147,7 @@ def test_an_empty_dictionary_and_a_constant_input(tmp_path, dtype):
     X, y = data()
     assert_same(fv.SparseDictionaryRegressor(fit_intercept=False).fit(X, 0.0 * y), X, tmp_path, dtype)
     X[:, 2] = 1.0  # the literal estimators divide it by infinity
-    model = fv.NeuralRegressor(configuration=LITERAL, random_state=0).fit(X, y)
+    model = fv.NeuralRegressor(**PLAIN).fit(X, y)
     assert np.isinf(model.x_scale_[2])
     assert_same(model, X, tmp_path, dtype)
 
@@ -172,7 +173,7 @@ def test_metadata(tmp_path):
 
 def test_a_model_that_single_precision_cannot_hold(tmp_path):
     X, y = data()
-    model = fv.NeuralRegressor(configuration=LITERAL, random_state=0).fit(X * 1e-60, y * 1e50)
+    model = fv.NeuralRegressor(**PLAIN).fit(X * 1e-60, y * 1e50)
     with pytest.raises(ValueError, match=r"dtype='float32' cannot hold .* use dtype='float64'"):
         export_onnx(model, tmp_path / "m.onnx", dtype="float32")
     assert not list(tmp_path.iterdir())

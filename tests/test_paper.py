@@ -1,21 +1,23 @@
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, asdict, replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.solvers import Outcome, adam
-from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
 from fewvars.paper.baselines import GroupLassoRegressor, NeuralRegressor
 from fewvars.paper.first_stage import Stage, Standardised, cut, first_stage, initial_parameters
 from fewvars.paper.second_stage import bic_of_losses, second_stage
+from paper_models import literal
 
 ALL = (AdaptiveGroupLassoRegressor, GroupLassoRegressor, NeuralRegressor)
-QUICK = Configuration(width=10, n_first=800, n_second=300, n_strengths=12)
-TINY = Configuration(width=5, n_hidden_layers=2, n_first=300, n_second=20, n_strengths=5, precision="float64")
+QUICK = Configuration(hidden_layer_sizes=(10, 10, 10), n_first=800, n_second=300, n_strengths=12)
+TINY = Configuration(hidden_layer_sizes=(5, 5), n_first=300, n_second=20, n_strengths=5, precision="float64")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def easy():
 
 @pytest.fixture(scope="module")
 def adaptive(easy):
-    return AdaptiveGroupLassoRegressor(configuration=QUICK, random_state=0).fit(*easy)
+    return literal(AdaptiveGroupLassoRegressor, QUICK, random_state=0).fit(*easy)
 
 
 def standardised(X, y, configuration=TINY, sample_weight=None):
@@ -42,12 +44,12 @@ ROUNDING = {"check_sample_weight_equivalence_on_dense_data": "single precision"}
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [
-        AdaptiveGroupLassoRegressor(configuration=TINY),
-        GroupLassoRegressor(configuration=TINY),
-        NeuralRegressor(configuration=TINY),
-        AdaptiveGroupLassoRegressor(configuration=replace(TINY, precision="float32")),
+        literal(AdaptiveGroupLassoRegressor, TINY),
+        literal(GroupLassoRegressor, TINY),
+        literal(NeuralRegressor, TINY),
+        literal(AdaptiveGroupLassoRegressor, replace(TINY, precision="float32")),
     ],
-    expected_failed_checks=lambda model: ROUNDING if model.configuration.precision == "float32" else {},
+    expected_failed_checks=lambda model: ROUNDING if model.precision == "float32" else {},
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -140,7 +142,7 @@ def test_bic_with_several_outputs_and_other_readings():
 
 
 def test_the_degrees_of_freedom_may_count_inputs(easy):
-    path = AdaptiveGroupLassoRegressor(configuration=replace(TINY, degrees_of_freedom="inputs")).fit(*easy).path_
+    path = literal(AdaptiveGroupLassoRegressor, replace(TINY, degrees_of_freedom="inputs")).fit(*easy).path_
     np.testing.assert_array_equal(path.degrees_of_freedom, path.sizes)
 
 
@@ -153,7 +155,7 @@ def test_small_parameters_are_cut_one_by_one(adaptive):
 @pytest.mark.parametrize("start", ["warm", "cold"])
 def test_the_support_of_an_easy_problem(easy, start):
     X, y = easy
-    model = AdaptiveGroupLassoRegressor(configuration=replace(QUICK, start=start), random_state=1).fit(X, y)
+    model = literal(AdaptiveGroupLassoRegressor, replace(QUICK, start=start), random_state=1).fit(X, y)
     np.testing.assert_array_equal(model.get_support(indices=True), [1, 4, 6])
     np.testing.assert_array_equal(model.transform(X), X[:, [1, 4, 6]])
     assert model.score(X, y) > 0.9
@@ -163,8 +165,8 @@ def test_the_support_of_an_easy_problem(easy, start):
 
 def test_the_baselines(easy):
     X, y = easy
-    plain = NeuralRegressor(configuration=QUICK, random_state=0).fit(X, y)
-    lasso = GroupLassoRegressor(configuration=QUICK, random_state=0).fit(X, y)
+    plain = literal(NeuralRegressor, QUICK, random_state=0).fit(X, y)
+    lasso = literal(GroupLassoRegressor, QUICK, random_state=0).fit(X, y)
     assert plain.support_.all()
     assert lasso.support_[[1, 4, 6]].all()
     assert plain.score(X, y) > 0.9
@@ -175,7 +177,7 @@ def test_the_baselines(easy):
 
 
 def test_the_path_ends_where_no_input_is_left(easy):
-    model = AdaptiveGroupLassoRegressor(configuration=replace(QUICK, last_strength=1e6), random_state=0).fit(*easy)
+    model = literal(AdaptiveGroupLassoRegressor, replace(QUICK, last_strength=1e6), random_state=0).fit(*easy)
     sizes = model.path_.sizes
     assert sizes[-1] == 0
     assert len(sizes) < 12
@@ -185,7 +187,7 @@ def test_the_path_ends_where_no_input_is_left(easy):
 
 @pytest.mark.parametrize("kind", ALL)
 def test_a_seed_gives_one_result(easy, kind):
-    first, second, other = (kind(configuration=TINY, random_state=seed).fit(*easy) for seed in (0, 0, 1))
+    first, second, other = (literal(kind, TINY, random_state=seed).fit(*easy) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.parameters_, second.parameters_)
     assert not np.array_equal(first.parameters_, other.parameters_)
 
@@ -194,7 +196,7 @@ def test_a_seed_gives_one_result(easy, kind):
 def test_several_outputs(easy, kind):
     X, _ = easy
     Y = np.stack([X[:, 0] + 100.0, -1e-3 * X[:, 3]], axis=1)
-    model = kind(configuration=QUICK, random_state=0).fit(X, Y)
+    model = literal(kind, QUICK, random_state=0).fit(X, Y)
     assert model.predict(X).shape == Y.shape
     assert model.score(X, Y) > 0.9
     assert model.support_[[0, 3]].all()
@@ -204,7 +206,7 @@ def test_several_outputs(easy, kind):
 def test_constant_inputs_are_never_selected(easy, kind):
     X, y = easy[0].copy(), easy[1]
     X[:, 2], X[:, 5] = 0.0, 1e6 / 3
-    model = kind(configuration=QUICK, random_state=0).fit(X, y)
+    model = literal(kind, QUICK, random_state=0).fit(X, y)
     assert not model.support_[[2, 5]].any()
     assert model.support_[[1, 4, 6]].all()
     assert np.isinf(model.x_scale_[[2, 5]]).all()
@@ -215,33 +217,33 @@ def test_constant_inputs_are_never_selected(easy, kind):
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e10])
 def test_a_constant_output(easy, kind, value):
     X, _ = easy
-    model = kind(configuration=QUICK, random_state=0).fit(X, np.full(400, value))
+    model = literal(kind, QUICK, random_state=0).fit(X, np.full(400, value))
     np.testing.assert_allclose(model.predict(X), value, atol=0.05 * max(1.0, abs(value)))
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_nothing_to_go_by(kind):
     y = np.arange(6.0)
-    model = kind(configuration=TINY, random_state=0).fit(np.ones((6, 3)), y)
+    model = literal(kind, TINY, random_state=0).fit(np.ones((6, 3)), y)
     assert not model.support_.any()
     np.testing.assert_allclose(model.predict(np.ones((2, 3))), y.mean(), atol=0.1)
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_two_samples_are_enough(kind):
-    model = kind(configuration=TINY, random_state=0).fit([[0.0, 1.0], [1.0, 1.0]], [3.0, 4.0])
+    model = literal(kind, TINY, random_state=0).fit([[0.0, 1.0], [1.0, 1.0]], [3.0, 4.0])
     assert np.isfinite(model.predict([[0.5, 1.0]])).all()
 
 
 def test_a_large_mean_of_the_output_costs_no_digits(easy):
     X, y = easy
-    model = AdaptiveGroupLassoRegressor(configuration=QUICK, random_state=0).fit(X, y + 1e9)
+    model = literal(AdaptiveGroupLassoRegressor, QUICK, random_state=0).fit(X, y + 1e9)
     assert model.score(X, y + 1e9) > 0.9
 
 
 def test_names(easy):
     X = pd.DataFrame(easy[0], columns=list("abcdefgh"))
-    model = AdaptiveGroupLassoRegressor(configuration=QUICK, random_state=0).fit(X, easy[1])
+    model = literal(AdaptiveGroupLassoRegressor, QUICK, random_state=0).fit(X, easy[1])
     assert model.get_feature_names_out().tolist() == ["b", "e", "g"]
     assert model.set_output(transform="pandas").transform(X).columns.tolist() == ["b", "e", "g"]
 
@@ -249,7 +251,7 @@ def test_names(easy):
 @pytest.mark.parametrize("kind", ALL)
 def test_divergence_is_told(easy, kind):
     with pytest.warns(ConvergenceWarning, match="Lower the learning rate"):
-        model = kind(configuration=replace(TINY, learning_rate=1e6), random_state=0).fit(*easy)
+        model = literal(kind, replace(TINY, learning_rate=1e6), random_state=0).fit(*easy)
     assert model.outcome_ is Outcome.DIVERGED
     assert np.isfinite(model.predict(easy[0])).all()
 
@@ -264,7 +266,9 @@ def test_a_diverged_first_stage_is_remembered(easy):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"width": 0}, "width=0"),
+        ({"hidden_layer_sizes": (5, 0)}, "hidden_layer_sizes=0"),
+        ({"hidden_layer_sizes": ()}, r"hidden_layer_sizes=\(\)"),
+        ({"hidden_layer_sizes": 20}, "hidden_layer_sizes=20: give the width of each hidden layer"),
         ({"n_first": -1}, "n_first=-1"),
         ({"n_second": 1.5}, "n_second=1.5"),
         ({"learning_rate": 0.0}, "learning_rate=0.0"),
@@ -278,27 +282,42 @@ def test_a_diverged_first_stage_is_remembered(easy):
         ({"bias_at_mean": None}, "bias_at_mean=None"),
     ],
 )
-def test_bad_configurations(changes, message):
+def test_bad_choices(easy, changes, message):
     with pytest.raises(ValueError, match=message):
         replace(TINY, **changes)
+    with pytest.raises(ValueError, match=message):
+        literal(AdaptiveGroupLassoRegressor, TINY).set_params(**changes).fit(*easy)
+
+
+@pytest.mark.parametrize("kind", [*ALL, AdaptiveDirectionsRegressor])
+def test_the_parameters_are_the_choices_of_the_configuration(kind):
+    choices, parameters = asdict(Configuration()), kind().get_params()
+    assert parameters.pop("random_state", "missing") is None
+    assert parameters == {name: choices[name] for name in parameters}
+    assert kind is NeuralRegressor or parameters.keys() == choices.keys()
+
+
+def test_grid_search_reaches_every_choice(easy):
+    model = literal(NeuralRegressor, TINY, random_state=0)
+    search = GridSearchCV(model, {"n_first": [0, 300], "hidden_layer_sizes": [(3,), (5, 5)]}, cv=2).fit(*easy)
+    assert search.best_params_["n_first"] == 300
+    assert len(set(search.cv_results_["mean_test_score"])) > 2
 
 
 def test_the_configuration_is_frozen():
     with pytest.raises(FrozenInstanceError):
-        TINY.width = 3
+        TINY.n_first = 3
 
 
 @pytest.mark.parametrize("kind", ALL)
 def test_bad_input(easy, kind):
     X, y = easy
-    with pytest.raises(ValueError, match=r"configuration='quick': give a fewvars\.paper\.Configuration"):
-        kind(configuration="quick").fit(X, y)
     with pytest.raises(ValueError, match="sample_weight sums to 1: a weight counts"):
-        kind(configuration=TINY).fit(X, y, sample_weight=np.full(400, 1 / 400))
+        literal(kind, TINY).fit(X, y, sample_weight=np.full(400, 1 / 400))
     with pytest.raises(ValueError, match=r"sums to 1\.5: a weight counts how often .* at least two rows"):
-        kind(configuration=TINY).fit(X, y, sample_weight=np.full(400, 1.5 / 400))
+        literal(kind, TINY).fit(X, y, sample_weight=np.full(400, 1.5 / 400))
     with pytest.raises(ValueError, match="minimum of 2 is required"):
-        kind(configuration=TINY).fit(X[:1], y[:1])
+        literal(kind, TINY).fit(X[:1], y[:1])
 
 
 def test_the_other_initialisation(easy):

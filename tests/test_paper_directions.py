@@ -12,10 +12,11 @@ from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
 from fewvars.paper.first_stage import Standardised, clear_idle, first_stage, initial_parameters
 from fewvars.paper.second_stage import second_stage
 from fewvars.problems.metrics import principal_angles
+from paper_models import literal
 
-QUICK = Configuration(width=8, n_first=800, n_second=800, n_strengths=12)
+QUICK = Configuration(hidden_layer_sizes=(8, 8, 8), n_first=800, n_second=800, n_strengths=12)
 TINY = Configuration(
-    width=3, n_hidden_layers=2, n_first=300, n_second=300, n_strengths=5, last_strength=5.0, precision="float64"
+    hidden_layer_sizes=(3, 3), n_first=300, n_second=300, n_strengths=5, last_strength=5.0, precision="float64"
 )
 D = 8
 TRUE = np.random.default_rng(5).standard_normal((2, D))
@@ -31,7 +32,7 @@ def easy():
 
 @pytest.fixture(scope="module")
 def fitted(easy):
-    return AdaptiveDirectionsRegressor(configuration=QUICK, random_state=0).fit(*easy)
+    return literal(AdaptiveDirectionsRegressor, QUICK, random_state=0).fit(*easy)
 
 
 def standardised(X, y, configuration=TINY):
@@ -48,10 +49,10 @@ ROUNDING = {"check_sample_weight_equivalence_on_dense_data": "single precision"}
 
 @parametrize_with_checks(
     [
-        AdaptiveDirectionsRegressor(configuration=TINY),
-        AdaptiveDirectionsRegressor(configuration=replace(TINY, precision="float32")),
+        literal(AdaptiveDirectionsRegressor, TINY),
+        literal(AdaptiveDirectionsRegressor, replace(TINY, precision="float32")),
     ],
-    expected_failed_checks=lambda model: ROUNDING if model.configuration.precision == "float32" else {},
+    expected_failed_checks=lambda model: ROUNDING if model.precision == "float32" else {},
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -69,7 +70,7 @@ def test_the_directions_of_an_easy_problem(easy, fitted):
 def test_a_cold_start_begins_every_strength_with_all_columns(easy):
     cold = replace(TINY, start="cold", first_strength=0.5)
     one, all_of_them = (
-        AdaptiveDirectionsRegressor(configuration=configuration, random_state=0).fit(*easy).path_
+        literal(AdaptiveDirectionsRegressor, configuration, random_state=0).fit(*easy).path_
         for configuration in (replace(cold, first_strength=5.0, n_strengths=1), cold)
     )
     assert all_of_them.strengths[-1] == pytest.approx(one.strengths[0])
@@ -105,7 +106,13 @@ def test_the_first_hidden_layer_is_linear(easy, fitted):
 def test_one_update_is_the_formula_of_the_paper(easy):
     data = standardised(*easy)
     one = replace(
-        TINY, n_hidden_layers=3, n_second=1, n_strengths=1, second_batch_size=500, last_strength=0.5, threshold=0.0
+        **asdict(TINY) | {"hidden_layer_sizes": (3, 3, 3)}
+        hidden_layer_sizes=(3, 3, 3),
+        n_second=1,
+        n_strengths=1,
+        second_batch_size=500,
+        last_strength=0.5,
+        threshold=0.0,
     )
     network = network_of(one)
     initial = first_stage(network, data.samples, one, 0, 1)
@@ -142,7 +149,7 @@ def test_bic_counts_no_parameters_that_nothing_reads(easy, fitted):
 
 
 def test_units_that_nothing_reads_are_cleared():
-    network = Configuration(width=3).network(2, 1, "identity")
+    network = Configuration(hidden_layer_sizes=(3, 3, 3)).network(2, 1, "identity")
     theta = np.ones(network.n_parameters)
     network.layers(theta)[1].weights[:, 1] = 0.0
     first, second, *_ = network.layers(clear_idle(network, theta, 1))
@@ -154,15 +161,15 @@ def test_units_that_nothing_reads_are_cleared():
 
 
 def test_columns_that_died_stay_out(easy):
-    path = AdaptiveDirectionsRegressor(configuration=replace(QUICK, threshold=0.0), random_state=1).fit(*easy).path_
+    path = literal(AdaptiveDirectionsRegressor, replace(QUICK, threshold=0.0), random_state=1).fit(*easy).path_
     assert path.sizes[0] > path.sizes[-1]
     assert not (path.supports[1:] & ~path.supports[:-1]).any()
 
 
 def test_the_path_ends_where_nothing_is_left(easy):
-    model = AdaptiveDirectionsRegressor(
-        configuration=replace(QUICK, last_strength=1e4, n_strengths=20), random_state=0
-    ).fit(*easy)
+    model = literal(AdaptiveDirectionsRegressor, replace(QUICK, last_strength=1e4, n_strengths=20), random_state=0).fit(
+        *easy
+    )
     assert model.path_.sizes[-1] == 0
     assert len(model.path_.sizes) < 20
     assert model.n_directions_ == 2
@@ -198,7 +205,7 @@ def test_the_penalty_is_scale_degenerate(easy, fitted):
 def test_the_penalty_counts_columns_and_not_rank(easy):
     # Erratum: a direction split over two units costs the penalty nothing and is counted twice.
     X, y = easy
-    model = AdaptiveDirectionsRegressor(configuration=QUICK, random_state=0).fit(X, y)
+    model = literal(AdaptiveDirectionsRegressor, QUICK, random_state=0).fit(X, y)
     values, predicted = model.singular_values_, model.predict(X)
     first, second, *_ = model.network_.layers(model.parameters_)
     penalty = SecondLayerColumns.of(8).value(second.weights)
@@ -216,7 +223,7 @@ def test_the_penalty_counts_columns_and_not_rank(easy):
 
 def test_a_seed_gives_one_result(easy):
     first, second, other = (
-        AdaptiveDirectionsRegressor(configuration=TINY, random_state=seed).fit(*easy) for seed in (0, 0, 1)
+        literal(AdaptiveDirectionsRegressor, TINY, random_state=seed).fit(*easy) for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first.parameters_, second.parameters_)
     assert not np.array_equal(first.parameters_, other.parameters_)
@@ -226,7 +233,7 @@ def test_several_outputs_share_the_directions(easy):
     X, _ = easy
     z = X / X.std(axis=0)
     Y = np.stack([z[:, 0] + z[:, 1] + 100.0, 1e-3 * np.tanh(z[:, 3])], axis=1)
-    model = AdaptiveDirectionsRegressor(configuration=QUICK, random_state=0).fit(X, Y)
+    model = literal(AdaptiveDirectionsRegressor, QUICK, random_state=0).fit(X, Y)
     assert model.predict(X).shape == Y.shape
     assert model.score(X, Y) > 0.9
     assert model.rank_ >= 2
@@ -235,7 +242,7 @@ def test_several_outputs_share_the_directions(easy):
 def test_constant_inputs_are_in_no_direction(easy):
     X, y = easy[0].copy(), easy[1]
     X[:, 2], X[:, 5] = 0.0, 1e6 / 3
-    model = AdaptiveDirectionsRegressor(configuration=QUICK, random_state=0).fit(X, y)
+    model = literal(AdaptiveDirectionsRegressor, QUICK, random_state=0).fit(X, y)
     assert not model.directions_[:, [2, 5]].any()
     assert model.directions_.any()
     assert np.isfinite(model.predict(X + 1.0)).all()
@@ -244,14 +251,14 @@ def test_constant_inputs_are_in_no_direction(easy):
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e10])
 def test_a_constant_output(easy, value):
     X, _ = easy
-    model = AdaptiveDirectionsRegressor(configuration=QUICK, random_state=0).fit(X, np.full(500, value))
+    model = literal(AdaptiveDirectionsRegressor, QUICK, random_state=0).fit(X, np.full(500, value))
     np.testing.assert_allclose(model.predict(X), value, atol=1e-3 * max(1.0, abs(value)))
     assert model.outcome_ is Outcome.FINISHED
 
 
 def test_nothing_to_go_by():
     y = np.arange(6.0)
-    model = AdaptiveDirectionsRegressor(configuration=TINY, random_state=0).fit(np.ones((6, 3)), y)
+    model = literal(AdaptiveDirectionsRegressor, TINY, random_state=0).fit(np.ones((6, 3)), y)
     assert not model.directions_.any()
     np.testing.assert_allclose(model.predict(np.ones((2, 3))), y.mean(), atol=0.1)
 
@@ -259,7 +266,7 @@ def test_nothing_to_go_by():
 def test_no_direction_at_all(easy):
     X, y = easy
     nothing = replace(QUICK, first_strength=1e6, last_strength=1e6, n_strengths=1)
-    model = AdaptiveDirectionsRegressor(configuration=nothing, random_state=0).fit(X, y)
+    model = literal(AdaptiveDirectionsRegressor, nothing, random_state=0).fit(X, y)
     assert model.n_directions_ == model.rank_ == 0
     assert model.directions_.shape == (0, D)
     assert model.singular_values_.shape == (0,)
@@ -267,7 +274,7 @@ def test_no_direction_at_all(easy):
 
 
 def test_two_samples_and_one_hidden_layer_are_enough():
-    model = AdaptiveDirectionsRegressor(configuration=replace(TINY, n_hidden_layers=1), random_state=0)
+    model = literal(AdaptiveDirectionsRegressor, replace(TINY, hidden_layer_sizes=(3,)), random_state=0)
     model.fit([[0.0, 1.0], [1.0, 1.0]], [3.0, 4.0])
     assert np.isfinite(model.predict([[0.5, 1.0]])).all()
 
@@ -279,16 +286,14 @@ def test_it_selects_no_inputs(fitted):
 
 def test_divergence_is_told(easy):
     with pytest.warns(ConvergenceWarning, match="Lower the learning rate"):
-        model = AdaptiveDirectionsRegressor(configuration=replace(TINY, learning_rate=1e6), random_state=0).fit(*easy)
+        model = literal(AdaptiveDirectionsRegressor, replace(TINY, learning_rate=1e6), random_state=0).fit(*easy)
     assert model.outcome_ is Outcome.DIVERGED
     assert np.isfinite(model.predict(easy[0])).all()
 
 
 def test_bad_input(easy):
     X, y = easy
-    with pytest.raises(ValueError, match=r"configuration='quick': give a fewvars\.paper\.Configuration"):
-        AdaptiveDirectionsRegressor(configuration="quick").fit(X, y)
     with pytest.raises(ValueError, match=r"sample_weight sums to 0\.5: a weight counts"):
-        AdaptiveDirectionsRegressor(configuration=TINY).fit(X, y, sample_weight=np.full(500, 1 / 1000))
+        literal(AdaptiveDirectionsRegressor, TINY).fit(X, y, sample_weight=np.full(500, 1 / 1000))
     with pytest.raises(ValueError, match="minimum of 2 is required"):
-        AdaptiveDirectionsRegressor(configuration=TINY).fit(X[:1], y[:1])
+        literal(AdaptiveDirectionsRegressor, TINY).fit(X[:1], y[:1])

@@ -31,7 +31,7 @@ from fewvars.files.persistence.container import FORMAT, pack, unpack
 from fewvars.files.persistence.models import ESTIMATORS
 from fewvars.files.persistence.records import RECORDS
 from fewvars.files.persistence.values import decode, encode
-from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.series.lags import LagTransformer
 
 QUICK = {
@@ -42,12 +42,8 @@ DIRECTIONS = {
     **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_rank": 1},
     "random_state": 0,
 }
-LITERAL = {
-    "configuration": Configuration(
-        width=6, n_first=100, n_second=60, n_strengths=4, first_strength=1e-3, last_strength=1e-2
-    ),
-    "random_state": 0,
-}
+PLAIN = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "random_state": 0}
+LITERAL = {**PLAIN, "n_second": 60, "n_strengths": 4, "first_strength": 1e-3, "last_strength": 1e-2}
 MODELS = {
     "dictionary head": fv.FewVariablesRegressor(**QUICK, head="dictionary", n_resamples=2),
     "network head": fv.FewVariablesRegressor(**QUICK, head="network", feature_groups=[[0, 1], [2], [3], [4], [5]]),
@@ -55,7 +51,7 @@ MODELS = {
     "directions": FewDirectionsRegressor(**DIRECTIONS, head="dictionary", n_directions=1, n_resamples=1),
     "no directions": FewDirectionsRegressor(**DIRECTIONS, n_directions=0),
     "dictionary": fv.SparseDictionaryRegressor(),
-    "plain network": fv.NeuralRegressor(**LITERAL),
+    "plain network": fv.NeuralRegressor(**PLAIN),
     "group lasso": fv.GroupLassoRegressor(**LITERAL),
     "Algorithm 1": AdaptiveGroupLassoRegressor(**LITERAL),
     "Algorithm 2": AdaptiveDirectionsRegressor(**LITERAL),
@@ -205,7 +201,6 @@ class TestParameters:
             *(None, 5, -0.0, float("inf"), "text", True, (1, (2.5,)), [], {"a": [None]}),
             *([(np.arange(5), np.arange(5, 9))], np.array([["x"]])[0], np.array(["a", "b"], object)),
             *(np.float32([[1, 2], [3, 4]]).T, np.zeros((0, 3), bool), np.array(1.5), np.uint8([3])),
-            Configuration(width=3),
         ],
         ids=repr,
     )
@@ -491,8 +486,6 @@ FORGERIES = [
     ("plain network", put("fitted/network_/fields/activation", {"tuple": ["tanh"] * 2}), "one for each"),
     ("plain network", put("fitted/network_/fields/activation", {"tuple": ["eval"] * 3}), "none of tanh"),
     ("plain network", put("fitted/network_/fields/activation", "tanh"), "not a row"),
-    ("plain network", put("parameters/configuration/fields/width", -1), "width=-1"),
-    ("plain network", put("parameters/configuration/fields/start", "lukewarm"), "start='lukewarm'"),
     ("plain network", put_tensor("fitted/parameters_", filled(np.nan)), "parameters_ is not finite"),
     ("plain network", put_tensor("fitted/parameters_", filled(-np.inf, -1)), "parameters_ is not finite"),
     ("plain network", put_tensor("fitted/parameters_", lambda a: a[:-1]), "parameters: the network needs"),
@@ -634,12 +627,11 @@ class TestAtomicity:
             import os, signal, sys, time
             import numpy as np
             from fewvars import NeuralRegressor
-            from fewvars.paper import Configuration
             from fewvars.files.persistence import load, save
             path = os.path.join(sys.argv[1], "model")
             X = np.random.default_rng(0).standard_normal((50, 3))
             models = [
-                NeuralRegressor(configuration=Configuration(width=width, n_first=1), random_state=0).fit(X, X[:, 0])
+                NeuralRegressor(hidden_layer_sizes=(width,) * 3, n_first=1, random_state=0).fit(X, X[:, 0])
                 for width in (100, 200)
             ]
             save(models[0], path)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 
 from fewvars import FewVariablesRegressor
 from fewvars.estimators import FewDirectionsRegressor
-from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+from fewvars.paper import AdaptiveDirectionsRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.report import report_html, write_report
 from fewvars.report._equation import equations
@@ -265,9 +265,9 @@ class TestContent:
             report_html(FewVariablesRegressor(), X, y)
         with pytest.raises(ValueError, match="model is a LinearRegression: a report needs"):
             report_html(LinearRegression().fit(X, y), X, y)
-        quick = Configuration(width=4, n_first=20, n_second=10, n_strengths=2)
+        quick = {"hidden_layer_sizes": (4, 4, 4), "n_first": 20, "n_second": 10, "n_strengths": 2}
         with pytest.raises(ValueError, match="model is a AdaptiveDirectionsRegressor: a report needs"):
-            report_html(AdaptiveDirectionsRegressor(configuration=quick, random_state=0).fit(X, y), X, y)
+            report_html(AdaptiveDirectionsRegressor(**quick, random_state=0).fit(X, y), X, y)
 
 
 class TestExplorer:

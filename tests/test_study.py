@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 import fewvars as fv
 from fewvars import cli, study
 from fewvars.cli.reproduce import reproduce
-from fewvars.paper import Configuration
 from fewvars.problems import metrics
 from fewvars.problems.datasets import lorenz96_dataset
 from fewvars.problems.targets import few_directions, lorenz_equation
@@ -40,12 +39,15 @@ from fewvars.study.specification import specification
 from fewvars.study.summary import Mean, mean, summarise
 from fewvars.study.tables import Table, show, table
 
-QUICK = Configuration(width=5, n_first=100, n_second=20, n_strengths=4)
+QUICK = {"hidden_layer_sizes": (5, 5, 5), "n_first": 100, "n_second": 20, "n_strengths": 4}
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}
 
 
 def network(name, family, estimator, **choices):
-    return Method(name, family, name, estimator, (("configuration", replace(QUICK, **choices)),))
+    method = Method(name, family, name, estimator)
+    known = method.build().get_params()
+    chosen = {choice: value for choice, value in {**QUICK, **choices}.items() if choice in known}
+    return replace(method, parameters=tuple(chosen.items()))
 
 
 LITERAL = network("literal", "literal", "fewvars.paper:AdaptiveGroupLassoRegressor")
@@ -135,7 +137,7 @@ def test_the_digits_change_with_the_method_and_not_with_names():
     setting = NOISE.settings[0]
     digits = {
         specification(setting, method)
-        for method in (LITERAL, PLAIN, DICTIONARY, network("plain", "plain", PLAIN.estimator, width=6))
+        for method in (LITERAL, PLAIN, DICTIONARY, network("plain", "plain", PLAIN.estimator, hidden_layer_sizes=(6,)))
     }
     assert len(digits) == 4
     renamed = replace(PLAIN, name="x", family="y", label="z")
@@ -147,10 +149,22 @@ def test_the_digits_change_with_the_method_and_not_with_names():
 def test_defaults_count_as_if_they_were_spelled_out():
     setting = NOISE.settings[0]
     silent = Method("plain", "plain", "plain", PLAIN.estimator)
-    spelled = replace(silent, parameters=(("configuration", Configuration()),))
+    spelled = replace(silent, parameters=(("n_first", 1600), ("hidden_layer_sizes", [20, 20, 20])))
     assert specification(setting, silent) == specification(setting, spelled)
     idle = replace(BROKEN, parameters=(*BROKEN.parameters, ("n_jobs", 2), ("random_state", 3)))
     assert specification(setting, idle) == specification(setting, BROKEN)
+
+
+def test_the_digits_do_not_depend_on_what_the_code_calls_its_parameters():
+    """Those of rows that were made when some parameters had other names."""
+    (setting,) = (setting for e in EXPERIMENTS if e.name == "size" for setting in e.settings)
+    digits = {m.name: specification(setting, m) for e in EXPERIMENTS if e.name == "size" for m in e.methods}
+    assert {name: digits[name] for name in ("literal-10", "ours", "plain", "dictionary-l1")} == {
+        "literal-10": "94f0dc3f891ea6b9",
+        "ours": "5526c53744828738",
+        "plain": "3a9b8292fe88bb29",
+        "dictionary-l1": "26ab3df746871a8e",
+    }
 
 
 def test_what_has_no_stable_text_is_refused():
@@ -201,8 +215,8 @@ def test_bad_specifications():
 def test_the_paper_is_what_is_specified():
     by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
     assert list(by_name) == ["size", "noise", "noiseless", "settings", "directions"]
-    widths = [dict(m.parameters)["configuration"].width for m in by_name["size"].methods if m.family == "literal"]
-    assert widths == [10, 20, 40, 80]
+    sizes = [dict(m.parameters)["hidden_layer_sizes"] for m in by_name["size"].methods if m.family == "literal"]
+    assert sizes == [(width,) * 3 for width in (10, 20, 40, 80)]
     assert [(s.target, s.number, s.noise_x, s.noise_y) for e in EXPERIMENTS for s in e.settings] == [
         ("equation", 25, 0.02, 0.02),
         ("equation", 10, 0.02, 0.02),
@@ -243,7 +257,7 @@ def test_a_row_holds_the_figures_of_a_fit(finished):
     _, rows, _ = finished
     row = next(row for row in rows if row.key == ("noise", "noise 0.02", "plain", 1))
     data = NOISE.settings[1].data(1)
-    model = fv.NeuralRegressor(configuration=QUICK, random_state=row.seed).fit(data.X_train, data.y_train)
+    model = PLAIN.build().set_params(random_state=row.seed).fit(data.X_train, data.y_train)
     predicted = model.predict(data.X_test)
     assert row.relative_error == metrics.relative_error(data.y_test, predicted)
     assert row.centred_error == metrics.centred_error(data.y_test, predicted)
@@ -356,7 +370,7 @@ def test_lines_that_are_no_rows_are_passed_over(finished, tmp_path):
 
 def test_rows_of_another_specification_are_kept_and_never_mixed(tmp_path):
     old = replace(STARTS, methods=(PLAIN,))
-    new = replace(STARTS, methods=(network("plain", "plain", PLAIN.estimator, width=4),))
+    new = replace(STARTS, methods=(network("plain", "plain", PLAIN.estimator, hidden_layer_sizes=(4,)),))
     (before,) = study.run(tmp_path, experiments=[old], replicates=1)
     (after,) = study.run(tmp_path, experiments=[new], replicates=1)
     assert before.specification != after.specification

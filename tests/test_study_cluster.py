@@ -14,17 +14,17 @@ import pytest
 
 import fewvars as fv
 from fewvars import study
-from fewvars.paper import Configuration
 from fewvars.study import Experiment, Method, Setting
 
-SLOW = Configuration(width=8, n_first=20_000, n_second=400, n_strengths=4)  # a few tenths of a second
+FIRST = {"hidden_layer_sizes": (8, 8, 8), "n_first": 20_000}  # a few tenths of a second
+SECOND = {"n_second": 400, "n_strengths": 4}
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}
 HERE = str(Path(__file__).parent)
 WAIT = 120.0  # seconds; only ever waited for when something is wrong
 
 
-def network(name, estimator):
-    return Method(name, name, name, estimator, (("configuration", SLOW),))
+def network(name, estimator, choices=FIRST):
+    return Method(name, name, name, estimator, tuple(choices.items()))
 
 
 PLAIN = network("plain", "fewvars:NeuralRegressor")
@@ -35,9 +35,9 @@ MINI = (
         "noise",
         (Setting("noise 0.02", "equation", 3, 0.02, 0.02, **SMALL),),
         (
-            network("literal", "fewvars.paper:AdaptiveGroupLassoRegressor"),
+            network("literal", "fewvars.paper:AdaptiveGroupLassoRegressor", FIRST | SECOND),
             PLAIN,
-            network("group-lasso", "fewvars:GroupLassoRegressor"),
+            network("group-lasso", "fewvars:GroupLassoRegressor", FIRST | SECOND),
             Method("dictionary", "dictionary", "dictionary", "fewvars:SparseDictionaryRegressor"),
         ),
     ),

@@ -17,17 +17,17 @@ class AdaptiveGroupLassoRegressor(PenalisedRegressor):
 
         L + lambda sum_j |W_j| / |W~_j|^2,
 
-    W_j being the first-layer column of input j, for lambda on a grid from which BIC chooses. In the end
-    parameters below 1e-4 are set to zero; the inputs whose column is not all zero are selected. Everything
-    that the paper leaves open is in the configuration. It is there to reproduce the paper, not the best
-    method known.
+    where W_j is the first-layer column of input j, for lambda on a grid from which BIC chooses. At the end
+    parameters below 1e-4 are set to zero; the inputs whose column is not all zero are selected. Use it to
+    reproduce the paper: `fewvars.FewVariablesRegressor` is the better method.
 
     Parameters
     ----------
-    configuration : Configuration, default=None
-        Choices that the paper leaves open; None is ``fewvars.paper.Configuration()``.
     random_state : int, RandomState or None, default=None
         Seed of the initial parameters and of the batches.
+    **choices
+        Every other parameter is a choice of `fewvars.paper.Configuration`, which documents it and the reason for its
+        default; they are ordinary parameters that `set_params` and grid search can reach.
 
     Attributes
     ----------
@@ -53,10 +53,11 @@ class AdaptiveGroupLassoRegressor(PenalisedRegressor):
     Examples
     --------
     >>> import numpy as np
-    >>> from fewvars.paper import AdaptiveGroupLassoRegressor, Configuration
+    >>> from fewvars.paper import AdaptiveGroupLassoRegressor
     >>> X = np.random.default_rng(0).standard_normal((300, 5))
-    >>> quick = Configuration(width=8, n_second=400, n_strengths=12)
-    >>> model = AdaptiveGroupLassoRegressor(configuration=quick, random_state=0)
+    >>> model = AdaptiveGroupLassoRegressor(
+    ...     hidden_layer_sizes=(8, 8, 8), n_second=400, n_strengths=12, random_state=0
+    ... )
     >>> model.fit(X, X[:, 1] * X[:, 3]).get_support(indices=True)
     array([1, 3])
     """

@@ -16,30 +16,31 @@ from fewvars.paper.first_stage import Stage, Standardised, selected
 class AdaptiveDirectionsRegressor(TwoStages):
     """Adaptive group lasso on the second layer: Algorithm 2 of Ho, Richardson and Tran, for f(x) = g(A x).
 
-    As `AdaptiveGroupLassoRegressor`, but the first hidden layer has the identity for its activation, and the
-    second stage minimises
+    Like `AdaptiveGroupLassoRegressor`, but the first hidden layer is linear, and the second stage minimises
 
         L + lambda sum_j |V_j| / |V~_j|^2,
 
-    V_j being column j of the second layer W2 and V~ its initial estimate. A living column j stands for the
-    linear combination in row j of W1. The sum runs over the H columns of W2, not over the d inputs as the
-    paper has it. It is there to reproduce the paper, not the best method known: see the notes.
+    where V_j is column j of the second layer W2 and V~ its initial estimate. A nonzero column j stands for the
+    linear combination in row j of W1. The sum runs over the H columns of W2, not over the d inputs as printed
+    in the paper. Use it to reproduce the paper, and see the notes: `fewvars.FewDirectionsRegressor` is the better
+    method.
 
     Parameters
     ----------
-    configuration : Configuration, default=None
-        Choices that the paper leaves open; None is ``fewvars.paper.Configuration()``, as for Algorithm 1.
     random_state : int, RandomState or None, default=None
         Seed of the initial parameters and of the batches.
+    **choices
+        Every other parameter is a choice of `fewvars.paper.Configuration`, which documents it and the reason for its
+        default; they are ordinary parameters that `set_params` and grid search can reach.
 
     Attributes
     ----------
     n_directions_ : int
-        Number of living columns of W2.
+        Number of nonzero columns of W2.
     directions_ : ndarray of shape (n_directions_, n_features_in_)
         Their rows of W1 in the units of the inputs: the function sees x through ``directions_ @ x`` alone.
     singular_values_ : ndarray of shape (min(H, n_directions_, n_features_in_),)
-        Of the product W2 W1 for standardised inputs, over the living columns.
+        Of the product W2 W1 for standardised inputs, over the nonzero columns.
     rank_ : int
         How many of them exceed 1e-4 of the largest: at most `n_directions_`.
     lambda_ : float
@@ -54,17 +55,18 @@ class AdaptiveDirectionsRegressor(TwoStages):
     Notes
     -----
     The penalty has two faults. It is scale-degenerate: doubling a row of W1 and halving its column of W2 lowers
-    the penalty and changes nothing else, so no minimum is attained; what keeps W2 from vanishing is that training
-    ends. And it counts columns, not rank: collinear rows of W1 count as often as they occur. Compare
+    the penalty and changes nothing else, so that no minimum is attained; W2 does not vanish only because training
+    ends. And it counts columns, not rank: collinear rows of W1 are counted separately. Compare
     `n_directions_` with `rank_` and `singular_values_`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from fewvars.paper import AdaptiveDirectionsRegressor, Configuration
+    >>> from fewvars.paper import AdaptiveDirectionsRegressor
     >>> X = np.random.default_rng(0).standard_normal((500, 6))
-    >>> quick = Configuration(width=8, n_second=1600, n_strengths=12)
-    >>> model = AdaptiveDirectionsRegressor(configuration=quick, random_state=0)
+    >>> model = AdaptiveDirectionsRegressor(
+    ...     hidden_layer_sizes=(8, 8, 8), n_second=1600, n_strengths=12, random_state=0
+    ... )
     >>> model.fit(X, np.tanh(X.sum(axis=1))).n_directions_
     1
     """
@@ -77,8 +79,8 @@ class AdaptiveDirectionsRegressor(TwoStages):
 
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
         if not data.samples.Y.any():
-            # A constant output needs no more than the output bias. From two small layers the loss then begins at
-            # next to nothing, and what Adam's first steps make of it would pass for divergence.
+            # A constant output needs only the output bias. From two small layers the loss then begins at almost
+            # zero, and what Adam's first steps make of it would count as divergence.
             configuration = replace(configuration, n_first=0)
         return super()._train(data, configuration, seed)
 

@@ -1,6 +1,8 @@
-"""What the network regressors of the paper share: standardise, both stages, predict, select."""
+"""What the paper's network regressors share: standardisation, the two stages, prediction and selection."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, Self
 from warnings import warn
 
@@ -22,13 +24,39 @@ from fewvars.search.path import Path
 
 
 class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
-    """A network on inputs and outputs divided by their standard deviations; how it is trained is abstract."""
+    """A network on inputs and outputs divided by their standard deviations; subclasses say how it is trained."""
 
     _first_activation = "tanh"
 
-    def __init__(self, *, configuration: Configuration | None = None, random_state: Any = None):
-        self.configuration = configuration
+    def __init__(
+        self,
+        *,
+        hidden_layer_sizes: Sequence[int] = Configuration.hidden_layer_sizes,
+        learning_rate: float = Configuration.learning_rate,
+        threshold: float = Configuration.threshold,
+        n_first: int = Configuration.n_first,
+        first_batch_size: int = Configuration.first_batch_size,
+        initialisation: str = Configuration.initialisation,
+        first_layer_scale: float = Configuration.first_layer_scale,
+        bias_at_mean: bool = Configuration.bias_at_mean,
+        precision: str = Configuration.precision,
+        random_state: Any = None,
+    ):
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.learning_rate = learning_rate
+        self.threshold = threshold
+        self.n_first = n_first
+        self.first_batch_size = first_batch_size
+        self.initialisation = initialisation
+        self.first_layer_scale = first_layer_scale
+        self.bias_at_mean = bias_at_mean
+        self.precision = precision
         self.random_state = random_state
+
+    def _configuration(self) -> Configuration:
+        """Return the checked choices; those that the estimator does not have are the default ones."""
+        chosen = self.get_params(deep=False)
+        return Configuration(**{item.name: chosen[item.name] for item in fields(Configuration) if item.name in chosen})
 
     @abstractmethod
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
@@ -56,9 +84,7 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
-        configuration = Configuration() if self.configuration is None else self.configuration
-        if not isinstance(configuration, Configuration):
-            raise ValueError(f"configuration={configuration!r}: give a fewvars.paper.Configuration, or None.")
+        configuration = self._configuration()
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         table = outputs.reshape(len(outputs), -1).astype(np.float64)
         data = Standardised.of(inputs, table, weights, configuration)
@@ -97,6 +123,49 @@ class TwoStages(NetworkRegressor):
     """Two stages: Adam, then proximal gradient along a grid of lambda, from which BIC chooses."""
 
     _layer = 0
+
+    def __init__(
+        self,
+        *,
+        hidden_layer_sizes: Sequence[int] = Configuration.hidden_layer_sizes,
+        learning_rate: float = Configuration.learning_rate,
+        threshold: float = Configuration.threshold,
+        n_first: int = Configuration.n_first,
+        first_batch_size: int = Configuration.first_batch_size,
+        initialisation: str = Configuration.initialisation,
+        first_layer_scale: float = Configuration.first_layer_scale,
+        bias_at_mean: bool = Configuration.bias_at_mean,
+        n_second: int = Configuration.n_second,
+        second_batch_size: int = Configuration.second_batch_size,
+        n_strengths: int = Configuration.n_strengths,
+        first_strength: float = Configuration.first_strength,
+        last_strength: float = Configuration.last_strength,
+        start: str = Configuration.start,
+        likelihood: str = Configuration.likelihood,
+        degrees_of_freedom: str = Configuration.degrees_of_freedom,
+        precision: str = Configuration.precision,
+        random_state: Any = None,
+    ):
+        super().__init__(
+            hidden_layer_sizes=hidden_layer_sizes,
+            learning_rate=learning_rate,
+            threshold=threshold,
+            n_first=n_first,
+            first_batch_size=first_batch_size,
+            initialisation=initialisation,
+            first_layer_scale=first_layer_scale,
+            bias_at_mean=bias_at_mean,
+            precision=precision,
+            random_state=random_state,
+        )
+        self.n_second = n_second
+        self.second_batch_size = second_batch_size
+        self.n_strengths = n_strengths
+        self.first_strength = first_strength
+        self.last_strength = last_strength
+        self.start = start
+        self.likelihood = likelihood
+        self.degrees_of_freedom = degrees_of_freedom
 
     @abstractmethod
     def _penalty(self, initial: FloatArray) -> ColumnPenalty:

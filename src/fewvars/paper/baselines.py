@@ -17,10 +17,11 @@ class NeuralRegressor(PaperRegressor):
 
     Parameters
     ----------
-    configuration : Configuration, default=None
-        Width, updates and the rest; None is ``fewvars.paper.Configuration()``.
     random_state : int, RandomState or None, default=None
         Seed of the initial parameters and of the batches.
+    **choices
+        Every other parameter is a choice of `fewvars.paper.Configuration`, which documents it and the reason for its
+        default.
 
     Attributes
     ----------
@@ -56,14 +57,15 @@ class GroupLassoRegressor(PenalisedRegressor):
     """Group lasso network: minimises L + lambda sum_j |W_j|, lambda chosen by BIC.
 
     L is the mean squared error on data divided by their sample standard deviations, W_j the first-layer
-    column of input j. It differs from `fewvars.paper.AdaptiveGroupLassoRegressor` by its equal weights only.
+    column of input j. It differs from `fewvars.paper.AdaptiveGroupLassoRegressor` only in its equal weights.
 
     Parameters
     ----------
-    configuration : Configuration, default=None
-        Width, updates, grid and the rest; None is ``fewvars.paper.Configuration()``.
     random_state : int, RandomState or None, default=None
         Seed of the initial parameters and of the batches.
+    **choices
+        Every other parameter is a choice of `fewvars.paper.Configuration`, which documents it and the reason for its
+        default.
 
     Attributes
     ----------

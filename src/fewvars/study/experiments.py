@@ -1,6 +1,5 @@
 """The five experiments of the paper (Sec. 4.2 to 4.5) with its figures and how its text was read."""
 
-from fewvars.paper.configuration import Configuration
 from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting
 
 LITERAL = Method("literal", "literal", "Algorithm 1, literally", "fewvars.paper:AdaptiveGroupLassoRegressor")
@@ -26,8 +25,8 @@ LEVELS = (0.02, 0.03, 0.04, 0.05)
 
 
 def _wide(width: int) -> Method:
-    parameters = (("configuration", Configuration(width=width)),)
-    return Method(f"literal-{width}", "literal", f"Algorithm 1, literally, H = {width}", LITERAL.estimator, parameters)
+    sizes = (("hidden_layer_sizes", (width,) * 3),)
+    return Method(f"literal-{width}", "literal", f"Algorithm 1, literally, H = {width}", LITERAL.estimator, sizes)
 
 
 SIZE = Experiment(

@@ -6,7 +6,10 @@ module is the only place that knows them. To rename a parameter of an estimator 
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
+
+from fewvars.paper.configuration import Configuration
 
 # For each estimator, the names that parameters had in the first rows, by the names that they have today.
 _FIRST_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -16,6 +19,8 @@ _FIRST_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 # Parameters of that time that no longer exist, and the one value that they could have.
 _REMOVED: Mapping[str, Mapping[str, Any]] = {"fewvars:FewDirectionsRegressor": {"solver": "momentum"}}
+# Estimators whose choices were one parameter, a dataclass, and whose hidden layers were of one width.
+_PAPER = ("fewvars.paper:", "fewvars:NeuralRegressor", "fewvars:GroupLassoRegressor")
 # What a fit does not depend on, or what its row states anyway.
 _IDLE = ("random_state", "n_jobs", "verbose")
 
@@ -24,4 +29,13 @@ def recorded(estimator: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an estimator of the study, "module:class", under the names of the first rows."""
     names = _FIRST_NAMES.get(estimator, {})
     record = {names.get(name, name): value for name, value in parameters.items() if name not in _IDLE}
+    if estimator.startswith(_PAPER):
+        return {"configuration": _configuration(record)}
     return {**record, **_REMOVED.get(estimator, {})}
+
+
+def _configuration(choices: Mapping[str, Any]) -> dict[str, Any]:
+    record = asdict(Configuration(**choices))
+    sizes = list(record.pop("hidden_layer_sizes"))
+    width = sizes[0] if len(set(sizes)) == 1 else sizes
+    return {"type": "Configuration", "width": width, "n_hidden_layers": len(sizes), **record}

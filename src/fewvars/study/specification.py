@@ -243,10 +243,6 @@ def specification(setting: Setting, method: Method) -> str:
     keywords = inspect.signature(lorenz96_dataset).parameters.values()
     defaults = {item.name: item.default for item in keywords if item.default is not item.empty and item.name != "seed"}
     parameters = recorded(method.estimator, method.build().get_params(deep=False))
-    if "configuration" in parameters and parameters["configuration"] is None:
-        from fewvars.paper.configuration import Configuration
-
-        parameters["configuration"] = Configuration()
     content = {
         "data": {**defaults, **data},
         "estimator": method.estimator,

@@ -36,6 +36,11 @@ _NEW_FIELDS = {
     "degrees_of_freedom": None,
     "bic": None,
 }
+# The plain network shared a record with estimators that have a second stage.
+_SECOND_STAGE = (
+    *("n_second", "second_batch_size", "n_strengths", "first_strength", "last_strength"),
+    *("start", "likelihood", "degrees_of_freedom"),
+)
 # Places that are no longer stored.
 _DROPPED = {
     "FewVariablesRegressor": (
@@ -67,6 +72,7 @@ def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None
     if isinstance(fitted, dict):
         _unite_paths(fitted, tensors)
     _rename_records(description)
+    _flatten_configuration(estimator, description)
     for old, new in _PARAMETERS.get(estimator, {}).items():
         _rename_parameter(old, new, description, tensors)
 
@@ -79,6 +85,17 @@ def _rename_parameter(old: str, new: str, description: dict[str, Any], tensors: 
     place = f"parameters/{old}"
     for key in [key for key in tensors if f"{key}/".startswith(f"{place}/")]:
         tensors[f"parameters/{new}{key[len(place) :]}"] = tensors.pop(key)
+
+
+def _flatten_configuration(estimator: str, description: dict[str, Any]) -> None:
+    """Make parameters of the choices that were one parameter, a record or None."""
+    match description.get("parameters"):
+        case {"configuration": {"fields": {"width": width, "n_hidden_layers": int(n), **choices}}, **rest}:
+            unknown = _SECOND_STAGE if estimator == "NeuralRegressor" else ()
+            chosen = {name: value for name, value in choices.items() if name not in unknown}
+            description["parameters"] = {**rest, "hidden_layer_sizes": {"tuple": [width] * min(n, 1000)}, **chosen}
+        case {"configuration": None, **rest}:
+            description["parameters"] = rest
 
 
 def _unite_paths(fitted: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:

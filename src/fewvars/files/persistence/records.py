@@ -1,13 +1,12 @@
 """The records that a file may hold: their fields, and what must hold between them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from fewvars._common.kinds import (
     Kind,
-    anything,
     array,
     check_fields,
     maybe,
@@ -22,7 +21,6 @@ from fewvars._common.kinds import (
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
 from fewvars.heads import head_types
-from fewvars.paper import Configuration
 from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.path import Path
@@ -120,8 +118,6 @@ RECORDS: dict[type, Description] = {
             "converged": truth,
         }
     ),
-    # It checks all of its fields itself when it is made.
-    Configuration: Description({field.name: anything for field in fields(Configuration)}),
 }
 ENUMS: tuple[type[Enum], ...] = (Outcome,)
 
