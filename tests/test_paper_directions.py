@@ -105,15 +105,8 @@ def test_the_first_hidden_layer_is_linear(easy, fitted):
 
 def test_one_update_is_the_formula_of_the_paper(easy):
     data = standardised(*easy)
-    one = replace(
-        **asdict(TINY) | {"hidden_layer_sizes": (3, 3, 3)}
-        hidden_layer_sizes=(3, 3, 3),
-        n_second=1,
-        n_strengths=1,
-        second_batch_size=500,
-        last_strength=0.5,
-        threshold=0.0,
-    )
+    three = replace(TINY, hidden_layer_sizes=(3, 3, 3), n_second=1, n_strengths=1)
+    one = replace(three, second_batch_size=500, last_strength=0.5, threshold=0.0)
     network = network_of(one)
     initial = first_stage(network, data.samples, one, 0, 1)
     W = network.layers(initial.theta)[1].weights
