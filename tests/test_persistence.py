@@ -28,6 +28,7 @@ import fewvars as fv
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.persistence import ModelFileError, load, save
 from fewvars.files.persistence.container import FORMAT, pack, unpack
+from fewvars.files.persistence.migration import migrate
 from fewvars.files.persistence.models import ESTIMATORS
 from fewvars.files.persistence.records import RECORDS
 from fewvars.files.persistence.values import decode, encode
@@ -184,6 +185,19 @@ class TestEarlierFiles:
             assert_allclose(evaluate(X), output, rtol=1e-9, atol=1e-9, err_msg=name)
             kinds.add(type(model))
         assert kinds == set(ESTIMATORS)
+
+    @pytest.mark.parametrize("path", sorted(folders[0].glob("*.fewvars")), ids=lambda path: path.stem)
+    def test_nonsense_in_format_1_is_refused(self, path):
+        """The migration meets values of all kinds before anything has been checked."""
+        with safe_open(path, framework="np") as file:
+            description = json.loads(file.metadata()["fewvars"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dict
+        everywhere = list(itertools.product(places(description), [None, True, -1, "x", [], {}, {"fields": 3}]))
+        chosen = np.random.default_rng(0).permutation(len(everywhere))[:300]
+        for place, value in (everywhere[i] for i in chosen):
+            changed, left = copy.deepcopy(description), dict(tensors)
+            put("/".join(map(str, place)), value)(changed, left)
+            migrate(changed, left)
 
     def test_there_are_some_of_every_format(self):
         assert [folder.name for folder in self.folders] == [f"format-{n}" for n in range(1, FORMAT + 1)]
@@ -534,7 +548,7 @@ class TestForgeries:
     def test_newer_format(self, fitted, tmp_path):
         from safetensors.numpy import save as serialize
 
-        for version in (2, 10**6):
+        for version in (FORMAT + 1, 10**6):
             text = json.dumps({"format": version, "model": "in a form unknown today"})
             refused(serialize({}, {"fewvars": text}), tmp_path / "a", f"format {version} .* install a newer one")
         for version in (0, -1, True, 1.0, "1", None):

@@ -13,7 +13,7 @@ from fewvars._common.kinds import require
 from fewvars.files.persistence.migration import migrate
 from fewvars.files.persistence.values import Tensors
 
-FORMAT = 1
+FORMAT = 2
 _KEY = "fewvars"
 _TYPES = {
     **{"BOOL": "bool", "F32": "float32", "F64": "float64"},

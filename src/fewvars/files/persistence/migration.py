@@ -1,90 +1,93 @@
-"""Files of earlier formats in today's form: names that have changed, and state that is no longer kept."""
+"""Files of format 1 in today's form: names that have changed, and state that is no longer kept.
+
+A place such as "fitted/path_/norms" stands for an entry of the description and for the tensors below it.
+"""
 
 from typing import Any
 
 import numpy as np
 
-# Records, parameters and fitted attributes that had another name in format 1.
-_RECORDS = {"DictionaryHead": "PolynomialHead"}
-_PARAMETERS = {
-    "FewVariablesRegressor": {"hidden_layers": "hidden_layer_sizes", "always_keep": "include"},
-    "FewDirectionsRegressor": {"hidden_layers": "hidden_layer_sizes"},
-    "SparseDictionaryRegressor": {"degree": "max_degree"},
+Tensors = dict[str, np.ndarray]
+
+_DROPPED = {
+    "FewVariablesRegressor": [
+        *("fitted/support_bic_", "fitted/_labels", "fitted/_candidates", "fitted/_refit", "fitted/_search_scaling")
+    ],
+    "FewDirectionsRegressor": ["parameters/solver", "not_stored/solver"],
+    "SparseDictionaryRegressor": [
+        *("fitted/polynomial_", "fitted/exponents_", "fitted/coef_", "fitted/n_terms_"),
+        *("fitted/support_", "fitted/strength_", "fitted/equation_"),
+    ],
 }
-# Kinds of paths: fields that had another name, and those that were not stored.
-_SAME = {name: name for name in ("strengths", "losses", "labels", "distances", "steps", "constants")}
-_PATHS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
-    "Path": ({**_SAME, "norms": "magnitudes"}, {}),
-    "DirectionsPath": ({**_SAME, "singular_values": "magnitudes"}, {"tolerance": 1e-4}),
-    "BICPath": (
-        {
-            "lambdas": "strengths",
-            "losses": "losses",
-            "supports": "magnitudes",
-            "degrees_of_freedom": "degrees_of_freedom",
-            "bic": "bic",
-        },
-        {"outcome": {"enum": "Outcome", "member": "FINISHED"}},
-    ),
+_RENAMED = {
+    "parameters/hidden_layers": "parameters/hidden_layer_sizes",
+    "not_stored/hidden_layers": "not_stored/hidden_layer_sizes",
+    "parameters/always_keep": "parameters/include",
+    "not_stored/always_keep": "not_stored/include",
+    "parameters/degree": "parameters/max_degree",
+    "not_stored/degree": "not_stored/max_degree",
+    "fitted/bic_path_": "fitted/path_",
+    "fitted/path_/lambdas": "fitted/path_/strengths",
+    "fitted/path_/norms": "fitted/path_/magnitudes",
+    "fitted/path_/singular_values": "fitted/path_/magnitudes",
+    "fitted/path_/supports": "fitted/path_/magnitudes",
 }
-_NEW_FIELDS = {
-    "labels": None,
-    "tolerance": 0.0,
-    "distances": None,
-    "steps": None,
-    "constants": None,
-    "degrees_of_freedom": None,
-    "bic": None,
+_PATHS: dict[str, dict[str, Any]] = {  # and the fields that they did not store
+    "Path": {},
+    "DirectionsPath": {"tolerance": 1e-4},
+    "BICPath": {"outcome": {"enum": "Outcome", "member": "FINISHED"}},
 }
+_PATH = {"tolerance": 0.0, "labels": None, "distances": None, "steps": None, "constants": None}
+_PATH |= {"degrees_of_freedom": None, "bic": None}
 # The plain network shared a record with estimators that have a second stage.
 _SECOND_STAGE = (
     *("n_second", "second_batch_size", "n_strengths", "first_strength", "last_strength"),
     *("start", "likelihood", "degrees_of_freedom"),
 )
-# Places that are no longer stored.
-_DROPPED = {
-    "FewVariablesRegressor": (
-        "fitted/support_bic_",
-        "fitted/_labels",
-        "fitted/_candidates",
-        "fitted/_refit",
-        "fitted/_search_scaling",
-    ),
-    "FewDirectionsRegressor": ("parameters/solver",),
-    "SparseDictionaryRegressor": (
-        "fitted/polynomial_",
-        "fitted/exponents_",
-        "fitted/coef_",
-        "fitted/n_terms_",
-        "fitted/support_",
-        "fitted/strength_",
-        "fitted/equation_",
-    ),
-}
 
 
-def migrate(description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+def migrate(description: dict[str, Any], tensors: Tensors) -> None:
     """Change a description of format 1, and the names of its tensors, in place."""
     estimator = str(description.get("estimator"))
-    for place in _DROPPED.get(estimator, ()):
-        _drop(place, description, tensors)
-    fitted = description.get("fitted")
-    if isinstance(fitted, dict):
-        _unite_paths(fitted, tensors)
-    _rename_records(description)
+    for place in _DROPPED.get(estimator, ["fitted/bic_path_/sizes"]):
+        _move(place, None, description, tensors)
+    for old, new in _RENAMED.items():
+        _move(old, new, description, tensors)
+    _complete_path(description, tensors)
     _flatten_configuration(estimator, description)
-    for old, new in _PARAMETERS.get(estimator, {}).items():
-        _rename_parameter(old, new, description, tensors)
+    match description.get("fitted"):
+        case {"_head": {"record": "DictionaryHead"} as head}:
+            head["record"] = "PolynomialHead"
 
 
-def _rename_parameter(old: str, new: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-    for section in ("parameters", "not_stored"):
-        entries = description.get(section)
-        if isinstance(entries, dict) and old in entries:
-            entries[new] = entries.pop(old)
-    place = f"parameters/{old}"
-    for key in [key for key in tensors if f"{key}/".startswith(f"{place}/")]:
-        tensors[f"parameters/{new}{key[len(place) :]}"] = tensors.pop(key)
+def _move(old: str, new: str | None, description: dict[str, Any], tensors: Tensors) -> None:
+    """Move an entry and its tensors to another place in the same table, or drop them."""
+    *above, name = old.split("/")
+    table: Any = description
+    for key in above:
+        table = table.get(key) if isinstance(table, dict) else None
+        table = table.get("fields", table) if isinstance(table, dict) else None
+    if not isinstance(table, dict) or name not in table:
+        return
+    code = table.pop(name)
+    arrays = {key: tensors.pop(key) for key in list(tensors) if f"{key}/".startswith(f"{old}/")}
+    if new is not None:
+        table[new.rpartition("/")[2]] = code
+        tensors.update({new + key[len(old) :]: array for key, array in arrays.items()})
+
+
+def _complete_path(description: dict[str, Any], tensors: Tensors) -> None:
+    """Turn each of the three kinds of paths into the one of today."""
+    match description.get("fitted"):
+        case {"path_": {"record": "Path" | "DirectionsPath" | "BICPath" as kind, "fields": dict(fields)} as path}:
+            path["record"], path["fields"] = "Path", {**_PATH, **_PATHS[kind], **fields}
+        case _:
+            return
+    magnitudes = tensors.get("fitted/path_/magnitudes")
+    if kind == "BICPath" and magnitudes is not None and isinstance(fields.get("magnitudes"), dict):
+        # The norms were not kept, only what was alive.
+        tensors["fitted/path_/magnitudes"] = magnitudes.astype(np.float64)
+        path["fields"]["magnitudes"] = {**fields["magnitudes"], "array": "float64"}
 
 
 def _flatten_configuration(estimator: str, description: dict[str, Any]) -> None:
@@ -96,50 +99,3 @@ def _flatten_configuration(estimator: str, description: dict[str, Any]) -> None:
             description["parameters"] = {**rest, "hidden_layer_sizes": {"tuple": [width] * min(n, 1000)}, **chosen}
         case {"configuration": None, **rest}:
             description["parameters"] = rest
-
-
-def _unite_paths(fitted: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-    """Turn each of the three kinds of paths of format 1 into the one of today."""
-    for place in ("path_", "bic_path_"):
-        match fitted.get(place):
-            case {"record": "Path" | "DirectionsPath" | "BICPath" as kind, "fields": dict(old)}:
-                renamed, added = _PATHS[kind]
-            case _:
-                continue
-        new = {field: old.pop(name) for name, field in renamed.items() if name in old}
-        for name, field in renamed.items():
-            tensor = tensors.pop(f"fitted/{place}/{name}", None)
-            if tensor is not None:
-                tensors[f"fitted/path_/{field}"] = tensor
-        magnitudes = tensors.get("fitted/path_/magnitudes")
-        if magnitudes is not None and magnitudes.dtype == bool and isinstance(new.get("magnitudes"), dict):
-            # The norms were not kept, only what was alive.
-            tensors["fitted/path_/magnitudes"] = magnitudes.astype(np.float64)
-            new["magnitudes"] = {**new["magnitudes"], "array": "float64"}
-        old.pop("sizes", None)
-        tensors.pop(f"fitted/{place}/sizes", None)
-        fitted[place] = {"record": "Path", "fields": {**_NEW_FIELDS, **added, **old, **new}}
-        entries = {"path_" if name == place else name: entry for name, entry in fitted.items()}
-        fitted.clear()
-        fitted.update(entries)  # in the same order
-
-
-def _drop(place: str, description: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-    section, name = place.split("/")
-    entries = description.get(section)
-    if isinstance(entries, dict) and name in entries:
-        del entries[name]
-        for tensor in [key for key in tensors if f"{key}/".startswith(f"{place}/")]:
-            del tensors[tensor]
-
-
-def _rename_records(code: Any) -> None:
-    """Rename records wherever they are nested."""
-    if isinstance(code, dict):
-        if isinstance(code.get("record"), str):
-            code["record"] = _RECORDS.get(code["record"], code["record"])
-        for entry in code.values():
-            _rename_records(entry)
-    elif isinstance(code, list):
-        for entry in code:
-            _rename_records(entry)
