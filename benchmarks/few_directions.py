@@ -6,10 +6,10 @@
     .venv/bin/python -m benchmarks.few_directions special
     .venv/bin/python -m benchmarks.few_directions readings --seeds 100 101 102
 
-`four` is a balanced function of four directions on the paper's trajectory, `paper` the paper's Sec. 4.5, `iid`
-independent Gaussian inputs against sliced inverse regression, principal Hessian directions, active subspaces
-(ATHENA) and partial least squares, `special` a function of all inputs equally, and pure noise. `readings` compares
-readings of the paper's Algorithm 2 on development data, one choice changed at a time.
+`four` is a balanced function of four directions on the paper's trajectory, `paper` the paper's Sec. 4.5. `iid`
+compares with sliced inverse regression, principal Hessian directions, active subspaces (ATHENA) and partial least
+squares on independent Gaussian inputs. `special` is a function of the mean of all inputs, and pure noise. `readings`
+compares readings of the paper's Algorithm 2 on development data, one choice changed at a time.
 
 Angles are the largest principal angle in degrees between two spaces, in coordinates divided by the standard
 deviations of the training inputs; if one space is smaller, it is how far that one is from lying in the other, and
@@ -17,7 +17,7 @@ if no direction was found, 90. Noise on the trajectory is the paper's: no noise 
 times M_y, their maximum over times up to 8. Errors are on noiseless data after (or apart from) the training data.
 
 Seeds 0 to 9 are reported. From 100 on they are for development and start the trajectory elsewhere. Every fit is a
-line in a JSON Lines file: started again, only what is missing is run.
+line in a JSON Lines file; when started again, only what is missing is run.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 runs the paper's trajectory with noise seeds 0 to 19, with the default settings, with a network head, and without
 sample times. Defaults were chosen on other equations, initial conditions, forcings and noise seeds (100 and up).
-Every fit is a line in a JSON Lines file: started again, only what is missing is run.
+Every fit is a line in a JSON Lines file; when started again, only what is missing is run.
 """
 
 import argparse
@@ -27,9 +27,9 @@ SEEDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A target with noise, what is asked of us, and what the paper has for its sensitivity, specificity, error.
+    """A target with noise, our goals, and the paper's sensitivity, specificity and error.
 
-    Asked: exact supports of 20 seeds, mean error, and mean error with a network head (None: nothing).
+    Goals: exact supports of 20 seeds, mean error, and mean error with a network head (None: no goal).
     """
 
     target: targets.Target
@@ -83,7 +83,7 @@ def lorenz_fit(target: str, variant: str, seed: int) -> Row:
 
 
 def asked(experiment: Experiment, variant: str) -> tuple[str, str]:
-    """Return the exact supports and the mean error asked for; the head does not change the support."""
+    """Return the goals for exact supports and mean error; the head does not change the support."""
     if variant == "no t":
         return "", ""
     error = experiment.network_error if variant == "network" else experiment.error

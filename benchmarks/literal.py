@@ -1,15 +1,16 @@
 """Readings of the paper's Algorithm 1 compared on development data, and what the chosen one reaches.
 
-Run with `python -m benchmarks.literal` and one of `readings`, `functions`, `experiments`; each prints a table
-in Markdown (some twenty minutes on one core, `functions` less). The first two vary one choice at a time around
-the reference, which is the frozen configuration with batches of half the size; the last uses other sets.
+Run `python -m benchmarks.literal` with one of `readings`, `functions`, `experiments`; each prints a table
+in Markdown (about twenty minutes on one core, `functions` less). The first two vary one choice at a time around
+the reference, which is the default with batches of half the size; the last uses other data sets. `--sets 1` takes
+only the first data set.
 
-`python -m benchmarks.literal reported` fits the paper's own data, noise seeds 0 to 19, once nothing is left to
-choose. Every fit is a line in a JSON Lines file: started again, only what is missing is run.
+`python -m benchmarks.literal reported` fits the paper's own data, noise seeds 0 to 19, with all choices made.
+Every fit is a line in a JSON Lines file; when started again, only what is missing is run.
 
-Development data are none of the paper's: other initial conditions (8 plus standard normal noise), other
-equations than its 10th and 25th, noise seeds from 100 on. Their early maxima, which the noise is scaled by,
-are larger than on the paper's trajectory; so the noise has the absolute size that it has there.
+The development data are not the paper's: other initial conditions (8 plus standard normal noise), other
+equations than its 10th and 25th, noise seeds from 100 on. Their early maxima, by which the noise is scaled,
+are larger than on the paper's trajectory; we therefore give the noise the absolute size that it has there.
 """
 
 import argparse
@@ -218,7 +219,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     for name, (show_table, first, count) in TABLES.items():
-        commands.add_parser(name).set_defaults(run=lambda _, f=show_table, k=range(first, first + count): f(k))
+        table_parser = commands.add_parser(name)
+        table_parser.add_argument("--sets", type=int, default=count, help="how many data sets")
+        table_parser.set_defaults(run=lambda options, f=show_table, k=first: f(range(k, k + options.sets)))
     paper = commands.add_parser("reported", help="the paper's own data")
     add_options(paper, seeds=SEEDS)
     paper.set_defaults(run=reported)

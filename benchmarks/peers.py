@@ -4,7 +4,7 @@
 
 fits five kinds of independent samples, seeds 0 to 2, with `FewVariablesRegressor` as it comes, with LassoNet, with a
 random forest and permutation importance, and with an oracle that is told the variables. Test sets have 5000 rows
-without noise. Every fit is a line in a JSON Lines file: started again, only what is missing is run.
+without noise. Every fit is a line in a JSON Lines file; when started again, only what is missing is run.
 
     .venv-bench/bin/python -m benchmarks.peers lassonet
 

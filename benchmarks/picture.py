@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the path, the importances and the learned curve of one fit.
+"""Draw the picture in the README: the path, the importances and the learned curve of one fit.
 
 .venv/bin/python -m benchmarks.picture
 """
@@ -11,6 +11,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 import fewvars as fv
+from fewvars.problems.datasets import lorenz96_dataset
+from fewvars.problems.targets import lorenz_equation
 
 TARGET = Path(__file__).parent.parent / "docs" / "_static" / "picture.svg"
 
@@ -18,7 +20,7 @@ TARGET = Path(__file__).parent.parent / "docs" / "_static" / "picture.svg"
 def main() -> None:
     """Fit equation 25 of Lorenz-96 at 2% noise, and draw."""
     matplotlib.rcParams["svg.hashsalt"] = "fewvars"
-    data = fv.datasets.lorenz96_dataset(fv.targets.lorenz_equation(25), noise_x=0.02, noise_y=0.02, seed=0)
+    data = lorenz96_dataset(lorenz_equation(25), noise_x=0.02, noise_y=0.02, seed=0)
     model = fv.FewVariablesRegressor(random_state=0).fit(data.X_train, data.y_train, t=data.t_train)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.6), width_ratios=(4, 3, 5), layout="constrained")
     names = list(data.names)

@@ -1,7 +1,8 @@
-"""Rows of a benchmark: every finished fit is a line of JSON, so a run that was stopped goes on where it ended.
+"""Rows of a benchmark: every finished fit is a line of JSON, so that a stopped run continues where it ended.
 
-A row is what names a fit (such as target and seed), what was measured, the version, and a digest of the source of the
-package and of the benchmark. Rows made by other code are used, and said to be, unless fresh ones are asked for.
+A row holds what names a fit (such as target and seed), what was measured, the version, and a digest of the source of
+the package and of the benchmark. Rows are found by their names alone; those made by other code are used, with a
+message, unless fresh ones are asked for.
 """
 
 import argparse

@@ -12,14 +12,15 @@ import tempfile
 SCRIPT = """
 import time
 import numpy as np
-from fewvars import FewVariablesRegressor
-from fewvars import solvers, network
+from fewvars import FewVariablesRegressor, solvers
+from fewvars.engine.network import Network
+from fewvars.engine.samples import Samples
 imported = time.perf_counter()
 rng = np.random.default_rng(0)
 X = rng.standard_normal((1000, 10))
 y = X[:, 1] * X[:, 2] + X[:, 5]
-samples = network.Samples.of(X, y, dtype=np.float32)
-solvers.adam(network.Network(10), samples, n_updates=1)
+samples = Samples.of(X, y, dtype=np.float32)
+solvers.adam(Network(10), samples, n_updates=1)
 started = time.perf_counter()
 FewVariablesRegressor(random_state=0).fit(X, y)
 print(started - imported, time.perf_counter() - imported)

@@ -1,7 +1,7 @@
 """The paper's theorems on Lorenz-96 data: constants, margins and steps, and the figures of `docs/theory.md`.
 
-Run with `python -m benchmarks.theory` (some two minutes on one core); it prints tables in Markdown and writes SVG
-files to `docs/_static`. The data are none of the paper's: another initial condition, equation and noise seed.
+Run with `python -m benchmarks.theory` (about two minutes on one core); it prints tables in Markdown and writes SVG
+files to `docs/_static`. The data are not the paper's: another initial condition, equation and noise seed.
 """
 
 import argparse

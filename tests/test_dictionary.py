@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fewvars.estimators import SparseDictionaryRegressor
 from fewvars.polynomials import paths as _dictionary_path
 from fewvars.polynomials.compressed import check_memory, compress, memory_estimate
-from fewvars.polynomials.dictionary import METHODS, Polynomial, _fewest_terms, fit_polynomial
+from fewvars.polynomials.dictionary import METHODS, Polynomial, fit_polynomial
+from fewvars.polynomials.held_out import fewest_terms
 from fewvars.polynomials.paths import bic, l1_path, threshold_path
 from fewvars.polynomials.polynomial import monomial_count, monomial_exponents, monomial_values
 from fewvars.problems import metrics
@@ -396,10 +397,10 @@ class TestObjective:
         errors = np.array([[1.0, 1.0, 1.2, 3.0], [2.0, 2.2, 2.0, 3.0], [3.0, 3.1, 3.1, 9.0]])
         n_terms = np.array([9, 5, 3, 0])
         # Excess 0.1 with standard error 0.058 for five and three terms alike: both fail.
-        assert _fewest_terms(errors, n_terms) == 0
+        assert fewest_terms(errors, n_terms) == 0
         errors[2, 2] = 2.9  # excess of three terms (0.2, 0, -0.1): mean 0.033, standard error 0.088
-        assert _fewest_terms(errors, n_terms) == 2
-        assert _fewest_terms(errors[:1], n_terms) == 1  # one split: ties only
+        assert fewest_terms(errors, n_terms) == 2
+        assert fewest_terms(errors[:1], n_terms) == 1  # one split: ties only
 
     def test_several_outputs_share_their_monomials(self):
         X, y = example(noise=0.1)

@@ -11,14 +11,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
-from fewvars._common.paired import log_ratio
 from fewvars._common.validation import FloatArray, check_choice, check_real
-from fewvars.polynomials.compressed import ROUNDING, Compressed, check_memory, compress
+from fewvars.polynomials.compressed import ROUNDING, Compressed
+from fewvars.polynomials.held_out import fewest_terms, held_out_errors
 from fewvars.polynomials.paths import DictionaryPath, bic, l1_path, threshold_path
-from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values, row_chunks
-from fewvars.polynomials.units import Units
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.polynomials.problem import Problem
 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
@@ -136,7 +135,7 @@ def fit_polynomial(
     check_real("coefficient_tolerance", coefficient_tolerance)
     if strength is not None and not (strength > 0 or (strength == 0 and method == "threshold")):
         raise ValueError(f"strength must be positive (or zero, for a threshold), got {strength!r}.")
-    problem = _Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
+    problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
     chosen = _choose(problem, method, strength, cv)
     if problem.units.x_origin.any() and chosen.exact:
         raw = _choose(problem.without_origin(X, max_degree), method, strength, cv)
@@ -157,47 +156,10 @@ def fit_polynomial(
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Problem:
-    """Inputs (n, d) and outputs (n, k) in their units, weights (n,), exponents (m, d) without the constant."""
-
-    X: FloatArray
-    Y: FloatArray
-    weight: FloatArray
-    exponents: NDArray[np.int64]
-    constant: bool
-    units: Units
-
-    @staticmethod
-    def of(
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        max_degree: int,
-        constant: bool,
-        max_memory: float,
-    ) -> "_Problem":
-        inputs, outputs, weight = _checked(X, y, sample_weight)
-        check_memory(*inputs.shape, max_degree=max_degree, outputs=outputs.shape[1], max_memory=max_memory)
-        exponents = monomial_exponents(inputs.shape[1], max_degree, constant=False)
-        units = Units.of(inputs, outputs, weight, max_degree, constant)
-        return _Problem(units.inputs(inputs), units.outputs(outputs), weight, exponents, constant, units)
-
-    def without_origin(self, X: ArrayLike, max_degree: int) -> "_Problem":
-        """Return the problem for the raw inputs."""
-        inputs = np.asarray(X, dtype=np.float64)
-        units = self.units.without_origin(inputs, max_degree)
-        return replace(self, X=units.inputs(inputs), units=units)
-
-    def compressed(self, rows: slice | NDArray[np.intp]) -> Compressed:
-        return compress(self.X[rows], self.Y[rows], self.weight[rows], self.exponents, self.constant)
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class _Choice:
     """A path of fits, the values (s,) of the criterion, and the fit that was chosen."""
 
-    problem: _Problem
+    problem: Problem
     data: Compressed
     path: DictionaryPath
     criterion: str
@@ -238,7 +200,7 @@ class _Choice:
         )
 
 
-def _choose(problem: _Problem, method: str, strength: float | None, cv: Any) -> _Choice:
+def _choose(problem: Problem, method: str, strength: float | None, cv: Any) -> _Choice:
     """Fit the path and choose from it: the given strength, the smallest BIC, or the smallest held-out error."""
     data = problem.compressed(slice(None))
     path = _path(data, method, strength)
@@ -249,75 +211,11 @@ def _choose(problem: _Problem, method: str, strength: float | None, cv: Any) -> 
         scores = bic(data, path.coefficients, path.residuals)
         in_users_units = scores + 2 * np.log(2.0) * data.n * problem.units.y_power.sum()
         return _Choice(problem, data, path, "bic", in_users_units, int(scores.argmin()))
-    errors = _held_out_errors(problem, data, path, method, cv)
-    return _Choice(problem, data, path, "held_out", errors.mean(axis=0), _fewest_terms(errors, path.n_terms))
+    errors = held_out_errors(problem, data, path, method, cv)
+    return _Choice(problem, data, path, "held_out", errors.mean(axis=0), fewest_terms(errors, path.n_terms))
 
 
 def _path(data: Compressed, method: str, strength: float | None) -> DictionaryPath:
     if method == "threshold":
         return threshold_path(data)
     return l1_path(data, None if strength is None else np.array([float(strength)]))
-
-
-def _held_out_errors(problem: _Problem, data: Compressed, path: DictionaryPath, method: str, cv: Any) -> FloatArray:
-    """Mean squared errors (splits, s) of the standardised outputs on the test rows of each split."""
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(problem.X, problem.Y)]
-    if not pairs:
-        raise ValueError("cv yields no (train, test) pair.")
-    errors = np.empty((len(pairs), len(path.strengths)))
-    for row, (train, test) in zip(errors, pairs, strict=True):
-        if not (problem.weight[train].any() and problem.weight[test].any()):
-            raise ValueError("Every split needs training and test rows of positive weight.")
-        part = problem.compressed(train)
-        if method == "threshold":
-            fits = threshold_path(part)
-            # As many terms, or fewer where columns that differ overall are alike in the split.
-            matching = [int(np.argmax(fits.n_terms <= size)) for size in path.n_terms]
-            row[:] = _errors(problem, test, data, *part.in_users_units(fits.coefficients[matching]))
-        else:
-            fits = l1_path(part, path.strengths)
-            row[:] = _errors(problem, test, data, *part.in_users_units(fits.coefficients))
-    return np.maximum(errors, np.mean((ROUNDING * data.output_sizes / data.output_scales) ** 2))
-
-
-def _errors(
-    problem: _Problem,
-    test: NDArray[np.intp],
-    data: Compressed,
-    coefficients: FloatArray,
-    constants: FloatArray,
-) -> FloatArray:
-    """Weighted mean squared errors (s,) at the rows `test` of s fits in the user's units."""
-    squares = np.zeros(len(coefficients))
-    weight = problem.weight[test]
-    for rows in row_chunks(len(test), len(problem.exponents)):
-        values = monomial_values(problem.X[test[rows]], problem.exponents)
-        residual = problem.Y[test[rows]] - values @ coefficients - constants[:, None]
-        squares += np.einsum("snk,n->s", (residual / data.output_scales) ** 2, weight[rows])
-    return squares / (weight.sum() * problem.Y.shape[1])
-
-
-def _fewest_terms(errors: FloatArray, n_terms: NDArray[np.intp]) -> int:
-    """Index of the smallest model whose errors (splits, s) are within one standard error of the best."""
-    means, weights = errors.mean(axis=0), np.ones(len(errors))
-    best = errors[:, means.argmin()]
-    ratios = [log_ratio(error, best, weights) for error in errors.T]
-    eligible = [i for i, (mean, spread) in enumerate(ratios) if mean <= spread]
-    return int(min(eligible, key=lambda i: (n_terms[i], means[i])))
-
-
-def _checked(X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return inputs (n, d), outputs (n, k) and weights (n,)."""
-    inputs, outputs = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if inputs.ndim != 2 or outputs.ndim not in (1, 2) or len(outputs) != len(inputs) or inputs.size == 0:
-        raise ValueError(f"X (n, d) and y (n,) or (n, k) do not fit: {inputs.shape}, {outputs.shape}.")
-    if not (np.isfinite(inputs).all() and np.isfinite(outputs).all()):
-        raise ValueError("X and y must be finite.")
-    weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (len(inputs),) or not (np.isfinite(weight) & (weight >= 0)).all():
-        raise ValueError(f"sample_weight must hold {len(inputs)} finite numbers of at least zero.")
-    if weight.sum() < min(2, len(inputs)):
-        raise ValueError(
-            f"sample_weight counts samples but sums to {weight.sum():g}; multiply normalised weights by n."
-        )
-    return inputs, outputs.reshape(len(outputs), -1), weight

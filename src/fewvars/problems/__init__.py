@@ -1,4 +1,4 @@
-"""Problems with known answers: dynamical systems, targets, data sets, and metrics to judge an answer by."""
+"""Problems with known answers: dynamical systems, targets, data sets, and metrics to judge answers."""
 
 from fewvars.problems import metrics, systems, targets
 from fewvars.problems.datasets import Dataset, lorenz96_dataset, lorenz96_trajectory

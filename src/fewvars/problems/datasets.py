@@ -1,4 +1,4 @@
-"""The paper's data (Sec. 4.1): one Lorenz-96 trajectory, a target on it, and noise drawn anew."""
+"""The paper's data (Sec. 4.1): one Lorenz-96 trajectory, a target on it, and fresh noise for each seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def lorenz96_dataset(
     Parameters
     ----------
     target : Target
-        Function of d inputs, as made by `fewvars.targets`.
+        Function of d inputs, such as those of `fewvars.problems.targets`.
     noise_x, noise_y : float
         Noise levels, the paper's σ_x and σ_y.
     seed : int

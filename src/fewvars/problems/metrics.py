@@ -1,7 +1,7 @@
-"""How good is an answer: supports, graphs, predictions and directions against the truth.
+"""How good an answer is: supports, graphs, predictions and directions compared with the truth.
 
-Ratios 0/0 (no positives, nothing selected, ...) are nan: there was nothing to judge. Means over
-replicates should then say how many they are over, or use `numpy.nanmean`.
+A ratio 0/0 (no positives, nothing selected, ...) is nan: there was nothing to judge. When averaging over
+replicates, use `numpy.nanmean` and report how many values it averages.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def sensitivity(true: ArrayLike, selected: ArrayLike) -> float:
 
     Parameters
     ----------
-    true, selected : array-like of bool, of one shape
+    true, selected : array-like of bool, of the same shape
         Supports (d,), or graphs (d, d).
     """
     true, selected = _masks(true, selected)
@@ -26,11 +26,11 @@ def sensitivity(true: ArrayLike, selected: ArrayLike) -> float:
 
 
 def specificity(true: ArrayLike, selected: ArrayLike) -> float:
-    """Share of the other variables that were not selected; nan when every variable is a true one.
+    """Share of the irrelevant variables that were not selected; nan when there are none.
 
     Parameters
     ----------
-    true, selected : array-like of bool, of one shape
+    true, selected : array-like of bool, of the same shape
         Supports (d,), or graphs (d, d).
     """
     true, selected = _masks(true, selected)
@@ -46,7 +46,7 @@ def exact_support(true: ArrayLike, selected: ArrayLike) -> bool:
 def relative_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Relative error of the paper, sqrt(Σ |y - ŷ|² / Σ |y|²), not centred.
 
-    A constant prediction scores well when the mean of y is large against its spread; see
+    A constant prediction scores well when the mean of y is large compared with its spread; see
     `centred_error`. When y is all zero: 0.0 if the prediction is too, inf otherwise.
 
     Parameters
@@ -59,7 +59,7 @@ def relative_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def centred_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Root of 1 - R², sqrt(Σ |y - ŷ|² / Σ |y - ȳ|²): 1.0 is what predicting the mean scores.
+    """Root of 1 - R², sqrt(Σ |y - ŷ|² / Σ |y - ȳ|²): predicting the mean scores 1.0.
 
     ȳ is the mean of `y_true` (of each output). When y is constant: 0.0 if the prediction is exact, inf
     otherwise.
@@ -81,10 +81,10 @@ def principal_angles(A: ArrayLike, B: ArrayLike, scale: ArrayLike | None = None)
     Parameters
     ----------
     A, B : array-like of shape (k, d) and (l, d)
-        Directions as rows, none of the matrices all zero.
+        Directions as rows; neither matrix may be all zero.
     scale : array-like of shape (d,), optional
         Positive scale of each input, such as its standard deviation. Angles depend on the units of the
-        inputs; with a scale they are taken after x is divided by it, that is between A * scale and
+        inputs; with a scale they are those for inputs divided by it, that is, between A * scale and
         B * scale.
 
     Returns
@@ -114,7 +114,7 @@ def precision(true: ArrayLike, selected: ArrayLike, *, diagonal: bool = True) ->
 
     Parameters
     ----------
-    true, selected : array-like of bool, of one shape
+    true, selected : array-like of bool, of the same shape
         Graphs (d, d), or supports (d,).
     diagonal : bool
         False leaves out the edges of variables to themselves (graphs only).
@@ -124,7 +124,7 @@ def precision(true: ArrayLike, selected: ArrayLike, *, diagonal: bool = True) ->
 
 
 def recall(true: ArrayLike, selected: ArrayLike, *, diagonal: bool = True) -> float:
-    """Share of the true edges that are selected; nan when there are none. Arguments as `precision`."""
+    """Share of the true edges that are selected; nan when there are none. The arguments are those of `precision`."""
     true, selected = _edges(*_masks(true, selected), diagonal=diagonal)
     return _ratio((true & selected).sum(), true.sum())
 
@@ -132,7 +132,7 @@ def recall(true: ArrayLike, selected: ArrayLike, *, diagonal: bool = True) -> fl
 def f1(true: ArrayLike, selected: ArrayLike, *, diagonal: bool = True) -> float:
     """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN); nan when both graphs are empty.
 
-    Arguments as `precision`.
+    The arguments are those of `precision`.
     """
     true, selected = _edges(*_masks(true, selected), diagonal=diagonal)
     return _ratio(2 * (true & selected).sum(), true.sum() + selected.sum())
@@ -142,23 +142,23 @@ def structural_hamming_distance(true: ArrayLike, selected: ArrayLike, *, diagona
     """Number of entries in which two graphs differ; a reversed edge counts twice.
 
     Both directions of a pair may be true in a dynamical system, so a reversal is two mistakes here.
-    Arguments as `precision`.
+    The arguments are those of `precision`.
     """
     true, selected = _edges(*_masks(true, selected), diagonal=diagonal)
     return int((true != selected).sum())
 
 
 def auroc(true: ArrayLike, scores: ArrayLike, *, diagonal: bool = True) -> float:
-    """Area under the ROC curve of edge scores: chance that a true edge outranks another, ties half.
+    """Area under the ROC curve of edge scores: the chance that a true edge outranks a false one.
 
-    nan when all edges are true, or none.
+    Ties count one half. nan when all edges are true, or none.
 
     Parameters
     ----------
     true : array-like of bool, shape (d, d) or (d,)
         Graph or support.
     scores : array-like of the same shape
-        Larger for edges believed in more. Only their order counts; infinities are allowed.
+        Larger for more credible edges. Only their order counts; infinities are allowed.
     diagonal : bool
         False leaves out the edges of variables to themselves (graphs only).
     """
@@ -169,7 +169,7 @@ def auroc(true: ArrayLike, scores: ArrayLike, *, diagonal: bool = True) -> float
 def auprc(true: ArrayLike, scores: ArrayLike, *, diagonal: bool = True) -> float:
     """Area under the precision-recall curve of edge scores, as average precision.
 
-    1.0 when all edges are true, nan when none is. Arguments as `auroc`.
+    1.0 when all edges are true, nan when none is. The arguments are those of `auroc`.
     """
     edges, ranks = _ranked(true, scores, diagonal)
     return float(average_precision_score(edges, ranks)) if edges.any() else float("nan")
@@ -200,7 +200,7 @@ def _edges(*arrays: NDArray, diagonal: bool) -> tuple[NDArray, ...]:
 def _mask(name: str, values: ArrayLike) -> NDArray[np.bool_]:
     mask = np.asarray(values)
     if mask.dtype != bool:
-        raise ValueError(f"{name} must be a mask of booleans, got dtype {mask.dtype}; indices are no mask.")
+        raise ValueError(f"{name} must be a mask of booleans, got dtype {mask.dtype}; indices are not a mask.")
     if mask.size == 0:
         raise ValueError(f"{name} is empty.")
     return mask
@@ -216,7 +216,9 @@ def _masks(true: ArrayLike, selected: ArrayLike) -> tuple[NDArray[np.bool_], NDA
 def _values(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, FloatArray]:
     truth, prediction = np.asarray(y_true, dtype=np.float64), np.asarray(y_pred, dtype=np.float64)
     if truth.shape != prediction.shape or truth.ndim == 0 or truth.size == 0:
-        raise ValueError(f"y_true and y_pred must have one shape and a sample, got {truth.shape}, {prediction.shape}.")
+        raise ValueError(
+            f"y_true and y_pred must have the same shape and at least one row, got {truth.shape}, {prediction.shape}."
+        )
     if not (np.isfinite(truth).all() and np.isfinite(prediction).all()):
         raise ValueError("y_true and y_pred must be finite.")
     return truth, prediction

@@ -1,4 +1,4 @@
-"""Functions with a known answer: the targets of the paper's experiments (Sec. 4.2 to 4.5)."""
+"""Functions whose variables are known: the targets of the paper's experiments (Sec. 4.2 to 4.5)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class Target:
     function : callable
         Maps an array (n, d) to an array (n,).
     directions : ndarray of shape (k, d), optional
-        Rows that span the smallest space of linear combinations through which the function sees its
-        inputs, where that is the point of the target.
+        Rows that span the smallest space of linear combinations on which the function depends; given only
+        for targets made to have few of them.
     """
 
     name: str

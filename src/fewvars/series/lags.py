@@ -1,4 +1,4 @@
-"""Append the recent past of each input as further columns, which live and die with that input."""
+"""Append the recent past of each input as further columns, selected or dropped together with that input."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Self

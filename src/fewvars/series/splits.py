@@ -1,7 +1,7 @@
 """Cut trajectories into contiguous blocks of time and hold out a part of each, with gaps around it.
 
-Rows next to each other in time are nearly copies of each other, more so after smoothing: a random split
-scores a model on rows that it has all but seen.
+Rows next to each other in time are nearly copies of each other, even more so after smoothing: a random split
+would score a model on rows that it has practically seen.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Dynamical systems whose dependency graphs are known: data on which a selection can be judged.
 
-A system is one small file: its field, its graph, its usual start. `simulate` integrates any of them.
+Each system is one small file with its field, its graph and its usual initial state; `simulate` integrates them.
 """
 
 from fewvars.problems.systems._base import IntegrationError, System, simulate

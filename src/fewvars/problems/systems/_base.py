@@ -1,4 +1,4 @@
-"""What every system offers (field, graph, names, start), and the one integrator they share."""
+"""What every system provides (field, graph, names, initial state), and the integrator that they share."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -61,8 +61,8 @@ def simulate(
     x0 : array-like of shape (d,), optional
         State at ``t[0]``. Default: ``system.default_initial_state()``.
     rtol, atol : float
-        Relative and absolute tolerance of a step. A chaotic trajectory depends on them: two tolerances
-        give two trajectories after a while, equally valid as data.
+        Relative and absolute tolerance of a step. A chaotic trajectory depends on them: with other
+        tolerances it soon becomes another trajectory, equally valid as data.
     method : str
         ``"LSODA"`` (compiled loop of `scipy.integrate.odeint`), or another method of
         `scipy.integrate.solve_ivp`, which is slower.

@@ -42,7 +42,7 @@ class Lorenz63(System):
 
     @property
     def graph(self) -> NDArray[np.bool_]:
-        """Dependency graph (3, 3): dx/dt does not depend on z; all else is there."""
+        """Dependency graph (3, 3): all but the dependence of dx/dt on z."""
         return np.array([[True, True, False], [True, True, True], [True, True, True]])
 
     @property

@@ -27,7 +27,7 @@ class RoesslerRing(System):
     oscillators : int
         Number of oscillators, at least 3.
     coupling : float
-        e. Zero leaves the oscillators alone, and the graph without edges between them.
+        e. At zero the oscillators are independent, and the graph has no edges between them.
     a, b, c : float
         Constants of the oscillator; a is nonzero.
 
