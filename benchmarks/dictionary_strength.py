@@ -1,7 +1,7 @@
 """What the l1 dictionary finds at fixed strengths, on the first data set of each of the paper's experiments.
 
 The paper does not say how the strength of its dictionary was chosen. `python -m benchmarks.dictionary_strength` prints
-sensitivity, specificity and relative error for strengths over three decades, above what the paper reports (a few minutes).
+sensitivity, specificity and relative error for strengths over three decades, above those of the paper (a few minutes).
 """
 
 import argparse
