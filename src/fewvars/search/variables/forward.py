@@ -1,0 +1,154 @@
+"""Forward search by F-tests: terms enter while one is significant among all candidates, idle groups leave at the end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewvars.search.variables.growing_model import FEWEST_EFFECTIVE, GrowingModel, smallest
+from fewvars.search.variables.terms import Term
+
+LEVEL = 0.05  # of the first group that enters
+TOLERANCE = 0.25  # by which part of that the level rises with every group that is in: among many, one may be wrong
+# A kind of term gets this part of the level: lines are the most common, and there are many products.
+SHARES = {"line": 2 / 3, "curve": 1 / 6, "product": 1 / 6}
+REFINEMENT = 0.05  # level of terms of groups that are in already
+_LOOKS = 6  # candidates of each kind whose p-values are computed with all corrections
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What the forward search has found.
+
+    Attributes
+    ----------
+    mask : (groups,) bool
+    terms : tuple of Term
+    order : tuple of int
+        The groups that have entered, the first first; some may have left again.
+    dependent : bool
+        Whether neighbouring rows were found to depend on each other.
+    """
+
+    mask: np.ndarray
+    terms: tuple[Term, ...]
+    order: tuple[int, ...]
+    dependent: bool
+
+
+def forward_search(
+    model: GrowingModel, usable: np.ndarray, included: np.ndarray, n_groups: int | None = None
+) -> Proposal:
+    """Let terms of the usable groups (a mask) enter the model.
+
+    Parameters
+    ----------
+    included : (groups,) bool
+        Groups that are in from the start and stay.
+    n_groups : int, optional
+        Number of groups asked for: the most significant ones enter until there are so many, and none leaves.
+    """
+    order: list[int] = []
+    for group in np.flatnonzero(included):
+        model.add(Term("curve" if model.terms.bends(group) else "line", (int(group),)))
+        _refine(model)
+    while model.degrees_of_freedom > max(10, len(model.Y) // 4):
+        if n_groups is not None and model.mask.sum() >= n_groups:
+            break
+        adjusted, term = _best_entry(model, usable)
+        if term is None or (n_groups is None and adjusted > _level(int(model.mask.sum()))):
+            break
+        before = model.mask
+        model.add(term)
+        order += np.flatnonzero(model.mask & ~before).tolist()
+        _refine(model)
+    if n_groups is None:
+        _drop_idle(model, usable, included)
+    return Proposal(model.mask, tuple(model.chosen), tuple(order), model.dependent)
+
+
+def _level(n_inside: int) -> float:
+    return LEVEL * (1.0 + TOLERANCE * n_inside)
+
+
+def _best_entry(model: GrowingModel, usable: np.ndarray) -> tuple[float, Term | None]:
+    """Return the term of a new group with the smallest p-value, times the number of its rivals over its share."""
+    outside = usable & ~model.mask
+    found = min(_entries(model, outside), default=(1.0, None), key=lambda entry: entry[0])
+    if found[0] > _level(int(model.mask.sum())) and outside.any():  # the costly look, when nothing else is left
+        found = min([found, *_products(model, usable, np.flatnonzero(usable))], key=lambda entry: entry[0])
+    return found
+
+
+def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, Term]]:
+    """Yield lines and curves of new groups, and their products with groups that are in."""
+    for kind in ("line", "curve"):
+        p_values = np.where(outside, model.screen(kind), 2.0)
+        for group in smallest(p_values, _LOOKS):
+            term = Term(kind, (group,))
+            if outside[group] and (kind == "line" or model.terms.bends(group)):
+                yield model.p_value(model.orthogonal(term)) * outside.sum() / SHARES[kind], term
+    inside = np.flatnonzero(model.mask)
+    if inside.size and outside.any():
+        yield from _products(model, outside | model.mask, inside)
+
+
+def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iterator[tuple[float, Term]]:
+    """Yield products of groups, at least one of them new, with an input of the groups `ones`."""
+    labels, inside = model.terms.labels, model.mask
+    n_rivals = ones.size * max(int(usable.sum()) - (ones.size + 1) / 2, 1)
+    for i, j in model.suspicious_products(np.flatnonzero(np.isin(labels, ones)), _LOOKS):
+        one, other = sorted((int(labels[i]), int(labels[j])))
+        term = Term("product", (one, other))
+        if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
+            continue
+        basis = model.orthogonal(term)
+        if model.effective_rows(basis) >= FEWEST_EFFECTIVE:
+            yield model.p_value(basis) * n_rivals / SHARES["product"], term
+
+
+def _refine(model: GrowingModel) -> None:
+    """Add terms of groups that are in already, while one is significant: other groups must not stand in for them."""
+    while model.degrees_of_freedom > max(10, len(model.Y) // 4):
+        bends, products = list(_bends(model)), list(_inner_products(model))
+        n_groups = int(model.mask.sum())
+        n_rivals = len(bends) + n_groups * (n_groups - 1) / 2
+        found = [(model.p_value(model.orthogonal(term)) * n_rivals, term) for term in (*bends, *products)]
+        p_value, term = min(found, default=(1.0, None), key=lambda entry: entry[0])
+        if term is None or p_value > REFINEMENT:
+            return
+        model.add(term)
+
+
+def _bends(model: GrowingModel) -> Iterator[Term]:
+    """Yield curves, then waves, of groups that are in, and bent products of those whose product is in."""
+    for group in np.flatnonzero(model.mask).tolist():
+        if model.terms.bends(group):
+            curve = Term("curve", (group,))
+            yield Term("wave", (group,)) if curve in model.chosen else curve
+    for term in model.chosen:
+        if term.kind == "product" and any(map(model.terms.bends, term.groups)):
+            yield Term("bent product", term.groups)
+
+
+def _inner_products(model: GrowingModel) -> Iterator[Term]:
+    """Yield the most suspicious products of groups that are in."""
+    labels, inside = model.terms.labels, model.mask
+    inputs = np.flatnonzero(inside[labels])
+    for i, j in model.suspicious_products(inputs, _LOOKS, among=inputs):
+        term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
+        if labels[i] != labels[j] and term not in model.chosen:
+            if model.effective_rows(model.orthogonal(term)) >= FEWEST_EFFECTIVE:
+                yield term
+
+
+def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) -> None:
+    """Leave out, one by one, the group that is missed least, while that is not significant."""
+    while True:
+        groups = np.flatnonzero(model.mask & ~included).tolist()
+        p_values = [model.dropped_p_value(group) for group in groups]
+        rivals = (usable & ~model.mask).sum() + 1
+        if not groups or max(p_values) * rivals / SHARES["line"] <= _level(len(groups) - 1):
+            return
+        idle = groups[int(np.argmax(p_values))]
+        model.keep([term for term in model.chosen if idle not in term.groups])

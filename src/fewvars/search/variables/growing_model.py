@@ -1,0 +1,256 @@
+"""A least-squares model that grows term by term, and F-tests of what it still lacks.
+
+The tests hold up where plain ones do not: residuals beyond three robust standard deviations are clipped (Huber, 1964),
+errors that depend on those of the row before are filtered first, and the variance of a score is inflated where the
+products of a column and the residual, summed over blocks of rows, vary more than independent errors would let them.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy import stats
+
+from fewvars._common.validation import FloatArray
+from fewvars.search.variables.terms import Term, Terms
+from fewvars.series.dependence import RowFilter, autocorrelation_time
+
+CLIP = 3.0  # robust standard deviations beyond which a residual counts no more
+DEPENDENT = 2.0  # autocorrelation time of the outputs from which on rows are taken for dependent
+WHITE = 1.5  # and of the filtered residual, below which it is taken for independent
+FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
+_CHUNK = 200  # groups whose columns are gathered at a time
+
+
+class GrowingModel:
+    """Outputs as a sum of terms; what is left, and how surely another term would explain some of it.
+
+    Parameters
+    ----------
+    terms : Terms
+    Y : (n, outputs)
+    weights : (n,)
+    starts : (n,) bool
+        The first row of each run.
+    ordered : bool
+        Whether the order of the rows may mean something; if not, they are taken for independent.
+    """
+
+    def __init__(self, terms: Terms, Y: FloatArray, weights: FloatArray, starts: np.ndarray, *, ordered: bool) -> None:
+        self.terms, self.Y = terms, np.asarray(Y, np.float64)
+        self.chosen: dict[Term, FloatArray] = {}
+        self.dependent = ordered and max(map(autocorrelation_time, self.Y.T)) > DEPENDENT
+        self._n = int((weights > 0).sum())
+        self._filter = RowFilter(np.sqrt(np.asarray(weights, np.float64)), starts)
+        widths = [terms.curve(g).shape[1] for g in range(terms.n_groups)]
+        ends = np.cumsum(widths)
+        self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
+        self._line = [self._line_columns(g) for g in range(terms.n_groups)]
+        self._rebuild()
+        self._refilter()
+
+    def _line_columns(self, group: int) -> np.ndarray:
+        powers = np.maximum(self.terms.levels[self.terms.members[group]] - 1, 1)
+        return self._curve[group][np.cumsum(powers) - powers]
+
+    @property
+    def mask(self) -> np.ndarray:
+        """Which groups occur in the model, (groups,)."""
+        found = np.zeros(self.terms.n_groups, bool)
+        found[[g for term in self.chosen for g in term.groups]] = True
+        return found
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Rows less columns."""
+        return self._n - self._Q.shape[1]
+
+    def add(self, term: Term) -> None:
+        """Put a term into the model."""
+        self.chosen[term] = self.terms.columns(term)
+        new = self.orthogonal(term)
+        self._Q = np.column_stack([self._Q, new])
+        self._main -= (self._main @ new) @ new.T
+        self._settle()
+        self._refilter()
+
+    def keep(self, chosen: Iterable[Term]) -> None:
+        """Leave all other terms out."""
+        self.chosen = {term: self.chosen[term] for term in chosen}
+        self._rebuild()
+
+    def orthogonal(self, term: Term) -> FloatArray:
+        """Return an orthonormal basis (n, m) of what the term adds to the model."""
+        columns = self._filter.apply(self.terms.columns(term))
+        sizes = np.linalg.norm(columns, axis=0)
+        rest = columns / np.where(sizes > 0, sizes, 1.0)
+        for _ in range(2):
+            rest -= self._Q @ (self._Q.T @ rest)
+        U, s, _ = np.linalg.svd(rest, full_matrices=False)
+        return U[:, s > 1e-3]
+
+    def p_value(self, basis: FloatArray) -> float:
+        """Return the p-value of adding columns that are orthonormal to each other and to the model, (n, m)."""
+        m = basis.shape[1]
+        if m == 0 or self._denominator(m) < 2:
+            return 1.0
+        explained = ((basis.T @ self.residual) ** 2).sum(axis=0)
+        return self._combined(self._ratio(explained, m) / self._inflation(basis), m)
+
+    def dropped_p_value(self, group: int) -> float:
+        """Return the p-value of leaving out every term that a group occurs in."""
+        others = self._basis([term for term in self.chosen if group not in term.groups])
+        rest = self._Q - others @ (others.T @ self._Q)
+        U, s, _ = np.linalg.svd(rest, full_matrices=False)
+        lost = U[:, s > 1e-3]
+        if not lost.shape[1]:
+            return 1.0
+        explained = ((lost.T @ (self._fitted + self.residual)) ** 2).sum(axis=0)
+        variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
+        return self._combined(explained / lost.shape[1] / variance / self._inflation(lost), lost.shape[1])
+
+    def screen(self, kind: str) -> FloatArray:
+        """Return plain p-values (groups,) of adding a line or a curve of each group."""
+        own = self._line if kind == "line" else self._curve
+        scores = self._main @ self.residual  # (columns, outputs)
+        squares = np.einsum("ij,ij->i", self._main, self._main)
+        found = np.ones(len(own))
+        widths = np.array([len(index) for index in own])
+        for width in np.unique(widths):
+            groups = np.flatnonzero(widths == width)
+            for part in np.split(groups, range(_CHUNK, groups.size, _CHUNK)):
+                index = np.array([own[g] for g in part])
+                explained = self._explained(index, scores, squares)
+                found[part] = self._combined(self._ratio(explained, width), width)
+        return found
+
+    def suspicious_products(
+        self, ones: np.ndarray, most: int = 8, among: np.ndarray | None = None
+    ) -> list[tuple[int, int]]:
+        """Return the pairs of inputs whose products correlate most with the residual.
+
+        X' diag(r) X holds all sums of products with the residual r; their norms are those of centred products.
+
+        Parameters
+        ----------
+        ones : numbers of inputs
+            One of each pair.
+        among : numbers of inputs, optional
+            The other of each pair; by default any input.
+        """
+        others = np.arange(self.terms.Z.shape[1]) if among is None else among
+        own, Z = self.terms.Z[:, ones].astype(np.float32), self.terms.Z[:, others].astype(np.float32)
+        weights = (self._filter.roots**2).astype(np.float32)[:, None]
+        squares = (own**2 * weights).T @ Z**2 - ((own * weights).T @ Z) ** 2 / weights.sum()
+        squares[~(squares > 1e-3 * self._n)] = np.inf
+        shares = np.zeros(squares.shape, np.float32)
+        for score in self._filter.adjoint(self.residual).astype(np.float32).T:
+            shares = np.maximum(shares, np.abs((own * score[:, None]).T @ Z) / np.sqrt(squares))
+        shares[ones[:, None] == others] = 0.0
+        for term in self.chosen:  # what is in already
+            if term.kind == "product":
+                one, other = (np.isin(self.terms.labels, g) for g in term.groups)
+                for a, b in ((one, other), (other, one)):
+                    shares[np.ix_(a[ones], b[others])] = 0.0
+        place = np.argpartition(-shares, min(2 * most, shares.size - 1), axis=None)[: 2 * most]
+        place = place[np.argsort(-shares.flat[place], kind="stable")]
+        pairs = zip(ones[place // others.size].tolist(), others[place % others.size].tolist(), strict=True)
+        return list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))[:most]
+
+    def effective_rows(self, basis: FloatArray) -> float:
+        """Return the smallest number of rows that carry a column of a basis, (sum u^2)^2 / sum u^4."""
+        return float((1.0 / np.maximum((basis**4).sum(axis=0), 1e-300)).min(initial=np.inf))
+
+    def _explained(self, index: np.ndarray, scores: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return the sums of squares (groups, outputs) that columns `index` (groups, width) explain together."""
+        if index.shape[1] == 1:
+            own = index[:, 0]
+            usable = squares[own] > 1e-4 * self._sizes[own]
+            return np.where(usable[:, None], scores[own] ** 2 / np.where(usable, squares[own], 1.0)[:, None], 0.0)
+        block = self._main[index]
+        gram = block @ block.transpose(0, 2, 1)
+        gram += 1e-6 * self._sizes[index].mean(axis=1)[:, None, None] * np.eye(index.shape[1])
+        return np.einsum("gwo,gwo->go", scores[index], np.linalg.solve(gram, scores[index]))
+
+    def _ratio(self, explained: FloatArray, m: int) -> FloatArray:
+        """Return F ratios of m columns that explain so much of each output (..., outputs)."""
+        left = np.maximum((self.residual**2).sum(axis=0) - explained, 1e-300)
+        return (explained / m) / (left / max(self.degrees_of_freedom - m, 1))
+
+    def _combined(self, ratios: FloatArray, m: int) -> FloatArray:
+        """Return p-values of F ratios (..., outputs): the smallest over the outputs, times their number."""
+        p = stats.f.sf(ratios, m, max(self._denominator(m), 1)).min(axis=-1)
+        return np.minimum(p * self.Y.shape[1], 1.0)
+
+    def _denominator(self, m: int) -> int:
+        free = self.degrees_of_freedom - m
+        return free if self._block == 1 else min(free, self._n // self._block - 1)
+
+    def _inflation(self, basis: FloatArray) -> FloatArray:
+        """Return by how much the scores of a basis vary more than those of independent, equal errors, (outputs,).
+
+        The errors are what is left with the basis in the model: an effect is no reason to doubt itself.
+        """
+        if self._block == 1 and self.effective_rows(basis) < FEWEST_EFFECTIVE:
+            return np.ones(self.Y.shape[1])
+        errors = self.residual - basis @ (basis.T @ self.residual)
+        variance = (errors**2).sum(axis=0) / max(self.degrees_of_freedom - basis.shape[1], 1)
+        scores = basis[:, :, None] * errors[:, None, :]
+        sums = np.add.reduceat(scores, np.arange(0, len(scores), self._block), axis=0)
+        return np.maximum((sums**2).sum(axis=0).mean(axis=0) / np.maximum(variance, 1e-300), 1.0)
+
+    def _rebuild(self) -> None:
+        """Make everything anew from the chosen terms and the filter."""
+        self._y = self._filter.apply(self.Y)
+        self._Q = self._basis(self.chosen)
+        self._main = np.empty((self._curve[-1][-1] + 1, len(self.Y)))
+        for group, place in enumerate(self._curve):
+            columns = self.terms.curve(group)
+            self._main[place] = self._filter.apply(columns - columns.mean(axis=0)).T
+        self._sizes = np.einsum("ij,ij->i", self._main, self._main)
+        self._main -= (self._main @ self._Q) @ self._Q.T
+        self._settle()
+
+    def _basis(self, chosen: Iterable[Term]) -> FloatArray:
+        columns = [np.ones((len(self.Y), 1)), *(self.chosen[term] for term in chosen)]
+        filtered = self._filter.apply(np.column_stack(columns))
+        sizes = np.linalg.norm(filtered, axis=0)
+        U, s, _ = np.linalg.svd(filtered / np.where(sizes > 0, sizes, 1.0), full_matrices=False)
+        return U[:, s > 1e-6]
+
+    def _settle(self) -> None:
+        """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
+        fitted = self._Q @ (self._Q.T @ self._y)
+        for _ in range(20):
+            new = self._Q @ (self._Q.T @ (fitted + _clipped(self._y - fitted)))
+            moved, fitted = np.abs(new - fitted).max(), new
+            if moved < 1e-4:
+                break
+        rest = _clipped(self._y - fitted)
+        self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
+        self._block = 1
+        if self.dependent:
+            time = max(map(autocorrelation_time, self.residual.T))
+            self._block = 1 if time < WHITE else int(np.ceil(2.0 * time))
+
+    def _refilter(self) -> None:
+        """Estimate anew how errors depend on those of the row before, and filter by that."""
+        if not self.dependent:
+            return
+        raw = np.column_stack([np.ones((len(self.Y), 1)), *self.chosen.values()])
+        slopes = np.linalg.lstsq(self._filter.apply(raw), self._y, rcond=1e-10)[0]
+        coefficient = self._filter.coefficient_of(self.Y - raw @ slopes)
+        if abs(coefficient - self._filter.coefficient) > 0.03:
+            self._filter = RowFilter(self._filter.roots, self._filter.starts, coefficient)
+            self._rebuild()
+
+
+def _clipped(residual: FloatArray) -> FloatArray:
+    """Clip residuals (n, outputs) at some robust standard deviations; not where most of them are equal."""
+    spread = 1.4826 * np.median(np.abs(residual - np.median(residual, axis=0)), axis=0)
+    limit = np.where(spread > 1e-3 * residual.std(axis=0), CLIP * spread, np.inf)
+    return np.clip(residual, -limit, limit)
+
+
+def smallest(p_values: FloatArray, most: int) -> Sequence[int]:
+    """Return the places of the smallest p-values, the smallest first."""
+    return np.argsort(p_values, kind="stable")[:most].tolist()

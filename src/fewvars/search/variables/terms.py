@@ -1,0 +1,96 @@
+"""Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, waves, products."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+
+REACH = 3.0  # powers are taken of inputs clipped to this many standard deviations: a wild value must not rule them
+MOST_PRODUCTS = 25  # columns of the product of two groups
+
+
+class Term(NamedTuple):
+    """A kind of function, and the groups of inputs it is a function of."""
+
+    kind: str
+    groups: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The term in words, for logs and errors."""
+        return f"{self.kind}({', '.join(map(str, self.groups))})"
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Columns of terms of standardised inputs Z (n, inputs), in groups (`labels`)."""
+
+    Z: FloatArray
+    labels: np.ndarray
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max()) + 1
+
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        """The inputs of each group, by number."""
+        return [np.flatnonzero(self.labels == g) for g in range(self.n_groups)]
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """Number of different values of each input, counted up to four, (inputs,)."""
+        ordered = np.sort(self.Z[:4000], axis=0)
+        return np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4)
+
+    def bends(self, group: int) -> bool:
+        """Return whether some input of the group takes more than two values, so that a curve differs from a line."""
+        return bool((self.levels[self.members[group]] > 2).any())
+
+    def columns(self, term: Term) -> FloatArray:
+        """Return the columns of a term, (n, m)."""
+        return _COLUMNS[term.kind](self, *term.groups)
+
+    def line(self, group: int) -> FloatArray:
+        """x for each input x of the group."""
+        return self.Z[:, self.members[group]]
+
+    def curve(self, group: int) -> FloatArray:
+        """x, x^2 and x^3 for each input: as many powers as its values tell apart."""
+        return np.column_stack([self._powers(j) for j in self.members[group]])
+
+    def wave(self, group: int) -> FloatArray:
+        """Higher powers, a kink and a wave, for what a cubic cannot follow."""
+        z = np.clip(self.Z[:, self.members[group]], -REACH, REACH)
+        return np.column_stack([z**4, z**5, np.abs(z), np.sin(3 * z), np.cos(3 * z)])
+
+    def product(self, one: int, other: int) -> FloatArray:
+        """x y for each input x of one group and y of the other."""
+        a, b = self.line(one), self.line(other)
+        return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)[:, :MOST_PRODUCTS]
+
+    def bent_product(self, one: int, other: int) -> FloatArray:
+        """x^2 y and x y^2 of the inputs of two groups."""
+        a, b = self.line(one), self.line(other)
+        squares = np.clip(a, -REACH, REACH) ** 2, np.clip(b, -REACH, REACH) ** 2
+        parts = [squares[0][:, :, None] * b[:, None, :], a[:, :, None] * squares[1][:, None, :]]
+        return np.column_stack([part.reshape(len(a), -1)[:, :MOST_PRODUCTS] for part in parts])
+
+    def _powers(self, j: int) -> FloatArray:
+        x = self.Z[:, j]
+        clipped = np.clip(x, -REACH, REACH)
+        return np.column_stack([x, clipped**2, clipped**3][: max(int(self.levels[j]) - 1, 1)])
+
+
+_COLUMNS: dict[str, Callable[..., FloatArray]] = {
+    "line": Terms.line,
+    "curve": Terms.curve,
+    "wave": Terms.wave,
+    "product": Terms.product,
+    "bent product": Terms.bent_product,
+}
