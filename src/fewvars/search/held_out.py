@@ -154,10 +154,10 @@ class HeldOut:
         """Return the mean logarithm of the ratio to the reference and its standard error over the pieces."""
         return log_ratio(errors, reference, self.weights, NEGLIGIBLE)
 
-    def not_worse(self, errors: FloatArray, reference: FloatArray) -> bool:
-        """Return whether the errors exceed the reference by no more than a standard error."""
+    def not_worse(self, errors: FloatArray, reference: FloatArray, tolerance: float = TIE) -> bool:
+        """Return whether the errors exceed the reference by no more than some standard errors, by default one."""
         mean, spread = self.log_ratio(errors, reference)
-        return mean <= TIE * spread
+        return mean <= tolerance * spread
 
     def better(self, errors: FloatArray, reference: FloatArray) -> bool:
         """Return whether the errors are significantly below the reference."""

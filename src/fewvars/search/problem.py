@@ -25,6 +25,10 @@ class Problem:
     constant_inputs : (inputs,) bool
     constant : bool
         Whether all outputs are constant, so that there is nothing to explain.
+    starts : (n,) bool
+        The first row of each run.
+    ordered : bool
+        Whether the order of the rows may mean something.
     """
 
     samples: Samples
@@ -32,6 +36,8 @@ class Problem:
     reserve: HeldOut
     constant_inputs: np.ndarray
     constant: bool
+    starts: np.ndarray
+    ordered: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Forward search by F-tests: terms enter while one is significant among all candidates, idle groups leave at the end."""
+"""Forward search by F-tests: terms enter while one is significant among all candidates; idle groups leave."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +35,18 @@ class Proposal:
     order: tuple[int, ...]
     dependent: bool
 
+    @property
+    def nested(self) -> list[np.ndarray]:
+        """The supports (groups,) from what was included to all of the proposal, in the order of entry."""
+        entered = [group for group in self.order if self.mask[group]]
+        start = self.mask.copy()
+        start[entered] = False
+        masks = [start]
+        for group in entered:
+            masks.append(masks[-1].copy())
+            masks[-1][group] = True
+        return masks
+
 
 def forward_search(
     model: GrowingModel, usable: np.ndarray, included: np.ndarray, n_groups: int | None = None
@@ -49,8 +61,8 @@ def forward_search(
         Number of groups asked for: the most significant ones enter until there are so many, and none leaves.
     """
     order: list[int] = []
-    for group in np.flatnonzero(included):
-        model.add(Term("curve" if model.terms.bends(group) else "line", (int(group),)))
+    for group in np.flatnonzero(included).tolist():
+        model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
         _refine(model)
     while model.degrees_of_freedom > max(10, len(model.Y) // 4):
         if n_groups is not None and model.mask.sum() >= n_groups:
@@ -137,9 +149,8 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     inputs = np.flatnonzero(inside[labels])
     for i, j in model.suspicious_products(inputs, _LOOKS, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
-        if labels[i] != labels[j] and term not in model.chosen:
-            if model.effective_rows(model.orthogonal(term)) >= FEWEST_EFFECTIVE:
-                yield term
+        if labels[i] != labels[j] and model.effective_rows(model.orthogonal(term)) >= FEWEST_EFFECTIVE:
+            yield term
 
 
 def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) -> None:

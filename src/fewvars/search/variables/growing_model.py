@@ -12,11 +12,10 @@ from scipy import stats
 
 from fewvars._common.validation import FloatArray
 from fewvars.search.variables.terms import Term, Terms
-from fewvars.series.dependence import RowFilter, autocorrelation_time
+from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more
-DEPENDENT = 2.0  # autocorrelation time of the outputs from which on rows are taken for dependent
-WHITE = 1.5  # and of the filtered residual, below which it is taken for independent
+WHITE = 1.5  # autocorrelation time of the filtered residual below which it is taken for independent
 FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
 _CHUNK = 200  # groups whose columns are gathered at a time
 
@@ -45,6 +44,8 @@ class GrowingModel:
         ends = np.cumsum(widths)
         self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
         self._line = [self._line_columns(g) for g in range(terms.n_groups)]
+        self._Q: FloatArray
+        self._main: FloatArray
         self._rebuild()
         self._refilter()
 
@@ -94,7 +95,7 @@ class GrowingModel:
         if m == 0 or self._denominator(m) < 2:
             return 1.0
         explained = ((basis.T @ self.residual) ** 2).sum(axis=0)
-        return self._combined(self._ratio(explained, m) / self._inflation(basis), m)
+        return float(self._combined(self._ratio(explained, m) / self._inflation(basis), m))
 
     def dropped_p_value(self, group: int) -> float:
         """Return the p-value of leaving out every term that a group occurs in."""
@@ -106,7 +107,8 @@ class GrowingModel:
             return 1.0
         explained = ((lost.T @ (self._fitted + self.residual)) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
-        return self._combined(explained / lost.shape[1] / variance / self._inflation(lost), lost.shape[1])
+        ratio = explained / lost.shape[1] / variance / self._inflation(lost)
+        return float(self._combined(ratio, lost.shape[1]))
 
     def screen(self, kind: str) -> FloatArray:
         """Return plain p-values (groups,) of adding a line or a curve of each group."""

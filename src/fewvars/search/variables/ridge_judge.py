@@ -121,7 +121,7 @@ class RidgeJudge:
         weights = self.samples.weights.astype(np.float64)[:, None]
         gram, cross = F.T @ (weights * F), F.T @ (weights * Y)
         n = len(F)
-        losses, first = [], None
+        losses, coefficients = [], []
         for train, test in self.held_out.splits:
             out = np.ones(n, bool)
             out[train] = False
@@ -130,12 +130,11 @@ class RidgeJudge:
             target = vectors.T @ (cross - without.T @ Y[out])
             ridges = np.maximum(values, 0.0)[:, None] + np.array(STRENGTHS) * len(train)  # (m, strengths)
             fits = np.einsum("ij,js,jo->sio", vectors, 1.0 / ridges, target)
-            first = fits if first is None else first
+            coefficients.append(fits)
             losses.append([self.samples.loss.values(F[test] @ fit, Y[test]) for fit in fits])
         errors = [
-            self.held_out.piece_errors(per_strength, self.samples.weights)
-            for per_strength in zip(*losses, strict=True)
+            self.held_out.piece_errors(per_strength, self.samples.weights) for per_strength in zip(*losses, strict=True)
         ]
         best = int(np.argmin([self.held_out.typical(e) for e in errors]))
-        state = RidgeFit(family, STRENGTHS[best], first[best])
+        state = RidgeFit(family, STRENGTHS[best], coefficients[0][best])
         return Verdict(mask, tuple(split[best] for split in losses), errors[best], state)

@@ -1,6 +1,8 @@
 """The search for few variables as one pure function: first stage, path, choice of the support."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -8,14 +10,28 @@ from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.solvers import Outcome
+from fewvars.search.held_out import TIE
 from fewvars.search.judge import Judge
 from fewvars.search.path import Path
 from fewvars.search.problem import Problem, Settings
+from fewvars.search.variables.forward import Proposal, forward_search
+from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.judges import JUDGES
+from fewvars.search.variables.network_judge import NetworkJudge
 from fewvars.search.variables.path import dense_to_empty
+from fewvars.search.variables.ridge_judge import RidgeJudge
 from fewvars.search.variables.selection import SupportSearch
-from fewvars.search.variables.support import Support, choose_support
+from fewvars.search.variables.support import Support, choose_support, settled
+from fewvars.search.variables.terms import Terms
+from fewvars.series.dependence import autocorrelation_time
 from fewvars.series.scaling import duplicated_columns
+
+AUTO = "auto"
+# From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
+# Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
+FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
+LARGEST_IN_CLOSED_FORM = 12  # supports along the path that the closed form looks at
+MOST_ENTRIES = 10_000_000  # of the inputs, in the forward search
 
 
 @dataclass(frozen=True)
@@ -33,14 +49,14 @@ class VariableSettings(Settings):
     solver : {"momentum", "monotone"}
         Of the path.
     judge : str
-        One of `fewvars.search.variables.judges.JUDGES`.
+        "auto", or one of `fewvars.search.variables.judges.JUDGES` to decide alone on supports along the path.
     """
 
     n_variables: int | None = None
     max_candidates: int = 16
     max_inputs: int = 300
     solver: str = "momentum"
-    judge: str = "network"
+    judge: str = AUTO
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +88,8 @@ class Variables:
     labels : (inputs,) group of each input
     path : Path
         Over all groups: those that did not take part have magnitude zero.
+    judge : str
+        The judge that has decided.
     n_updates : int
         Of the first stage and the path.
     first_outcome : Outcome
@@ -81,8 +99,9 @@ class Variables:
     support: Support
     labels: np.ndarray
     path: Path
-    n_updates: int
-    first_outcome: Outcome
+    judge: str
+    n_updates: int = 0
+    first_outcome: Outcome = Outcome.FINISHED
 
     @property
     def inputs(self) -> np.ndarray:
@@ -96,8 +115,35 @@ class Variables:
 
 
 def find_variables(problem: Problem, groups: Groups, settings: VariableSettings, progress: Progress) -> Variables:
-    """Find the groups of inputs that the outputs depend on; nothing outside is changed."""
-    judge = JUDGES[settings.judge](problem, groups.labels, settings, progress.step)
+    """Find the groups of inputs that the outputs depend on; nothing outside is changed.
+
+    A forward search proposes a support, which a judge in closed form settles. Where there are rows enough for networks,
+    a path proposes more, and if networks then predict held-out rows better than the closed form does, they decide.
+    """
+    if settings.judge != AUTO:
+        return _found_along_path(problem, groups, settings, progress, JUDGES[settings.judge])
+    closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
+    if problem.constant or not groups.usable.any():
+        support = settled(closed, [groups.included], groups.included)
+        return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
+    progress.stage("searching", "step")
+    proposal = propose(problem, groups, settings.n_variables)
+    if not networks_matter(problem, proposal):
+        support = settled(closed, proposal.nested, groups.included, fixed=settings.n_variables is not None)
+        return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
+    return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
+
+
+def _found_along_path(
+    problem: Problem,
+    groups: Groups,
+    settings: VariableSettings,
+    progress: Progress,
+    judge_of: Callable[..., Judge],
+    proposal: Proposal | None = None,
+) -> Variables:
+    """Judge supports along the path, and the proposal if there is one."""
+    judge = judge_of(problem, groups.labels, settings, progress.step)
     if len(problem.samples) < judge.fewest_rows:
         raise ValueError(
             f"X has {len(problem.samples)} rows: the {judge.name} judge needs at least {judge.fewest_rows}."
@@ -109,9 +155,21 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
     nested, usable = [np.zeros(n_groups, bool)], groups.usable
     if usable.any() and not problem.constant:
         usable = _screened(search, usable, settings) | groups.included
+        if proposal is not None:
+            usable = usable | proposal.mask
         path, n_updates, first_outcome = _path(problem, groups.labels, usable, settings, progress)
         nested = path.nested_supports(usable)
     progress.stage("choosing", "refit")
+    found = partial(Variables, labels=groups.labels, path=path, n_updates=n_updates, first_outcome=first_outcome)
+    proposals: list[np.ndarray] = []
+    if proposal is not None and settings.n_variables is None:
+        closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
+        tolerance = TIE if proposal.dependent else 0.0
+        small = [mask | groups.included for mask in nested if mask.sum() <= LARGEST_IN_CLOSED_FORM]
+        support = settled(closed, [*proposal.nested, *small], groups.included, tolerance)
+        if not network_explains_more(search, closed, support.groups, nested):
+            return found(support, judge=RidgeJudge.name)
+        proposals = [support.groups]
     support = choose_support(
         search,
         nested,
@@ -119,14 +177,48 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
         usable,
         n_groups=settings.n_variables,
         max_candidates=settings.max_candidates,
+        proposals=proposals,
     )
-    return Variables(support, groups.labels, path, n_updates, first_outcome)
+    return found(support, judge=judge.name)
+
+
+def propose(problem: Problem, groups: Groups, n_groups: int | None) -> Proposal:
+    """Search forward on as many rows as the memory for all columns allows."""
+    samples = problem.samples
+    every = -(-samples.X.size // MOST_ENTRIES)
+    rows = np.arange(0, len(samples), every)
+    terms = Terms(samples.X[rows].astype(np.float64), groups.labels)
+    starts = np.zeros(len(rows), bool)
+    starts[np.searchsorted(rows, np.flatnonzero(problem.starts)[np.flatnonzero(problem.starts) <= rows[-1]])] = True
+    model = GrowingModel(terms, samples.Y[rows], samples.weights[rows], starts, ordered=problem.ordered)
+    return forward_search(model, groups.usable, groups.included, n_groups)
+
+
+def networks_matter(problem: Problem, proposal: Proposal) -> bool:
+    """Return whether there are rows enough for a network to see more than sums of simple terms do."""
+    if not proposal.dependent:
+        return len(problem.samples) >= FEWEST_INDEPENDENT
+    return len(problem.samples) / max(map(autocorrelation_time, problem.samples.Y.T)) >= FEWEST_DEPENDENT
+
+
+def network_explains_more(
+    search: SupportSearch, closed: SupportSearch, mask: np.ndarray, nested: Sequence[np.ndarray]
+) -> bool:
+    """Return whether a network, on this support or on one along the path, predicts better than the closed form.
+
+    Both are judged on the first split, whose held-out rows the path has not seen.
+    """
+    first = search.held_out.first()
+    sizes = {int(size) for size in np.geomspace(2, max(len(nested) - 1, 2), 4)}
+    looks = [mask, *(support for support in nested if support.sum() in sizes)]
+    best = min(search.judge.on(first).judge(looks), key=lambda verdict: first.typical(verdict.errors))
+    return first.better(best.errors, closed.judge.on(first).judge([mask])[0].errors)
 
 
 def refitted_errors(found: Variables, problem: Problem, settings: VariableSettings) -> FloatArray:
     """Return the held-out errors (pieces,) of what was found, judged on other data."""
-    judge: Judge = JUDGES[settings.judge](problem, found.labels, settings, lambda: None)
-    return judge.judge([found.support.groups])[0].errors
+    judge: Judge = JUDGES[found.judge](problem, found.labels, settings, lambda: None)
+    return judge.on(problem.held_out).judge([found.support.groups])[0].errors
 
 
 def _screened(search: SupportSearch, usable: np.ndarray, settings: VariableSettings) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.samples import Samples
-from fewvars.search.held_out import HeldOut
+from fewvars.search.held_out import TIE, HeldOut
 from fewvars.search.judge import Judge, Verdict
 from fewvars.search.variables.suspicion import explained_shares
 
@@ -68,8 +68,8 @@ class SupportSearch:
         same, *without = self.judge.judge([base.mask, *(switched(base.mask, g) for g in members)], like=base)
         return same, dict(zip(members.tolist(), without, strict=True))
 
-    def prune(self, base: Verdict, always: np.ndarray) -> tuple[Verdict, LeftOut]:
-        """Drop, one by one, the group whose removal raises the error least, while the rise is within a standard error.
+    def prune(self, base: Verdict, always: np.ndarray, tolerance: float = TIE) -> tuple[Verdict, LeftOut]:
+        """Drop, one by one, the group whose removal raises the error least, while that is within some standard errors.
 
         Return the remaining support, and what `leave_one_out` says about it.
         """
@@ -78,7 +78,7 @@ class SupportSearch:
             idle = [
                 candidate
                 for group, candidate in without.items()
-                if not always[group] and self.held_out.not_worse(candidate.errors, same.errors)
+                if not always[group] and self.held_out.not_worse(candidate.errors, same.errors, tolerance)
             ]
             if not idle:
                 return base, (same, without)

@@ -51,6 +51,7 @@ def choose_support(
     *,
     n_groups: int | None = None,
     max_candidates: int,
+    proposals: Sequence[np.ndarray] = (),
 ) -> Support:
     """Choose among nested supports by the paired rule, add back groups that the path lost, drop those not needed.
 
@@ -66,6 +67,8 @@ def choose_support(
         The number of groups asked for; the choice is then refined by exchanges only.
     max_candidates : int
         About how many sizes to try.
+    proposals : list of (groups,) masks
+        Other supports to try.
     """
     by_size = {int((m | always).sum()): m | always for m in nested}
     sizes = np.array(sorted(by_size))
@@ -74,7 +77,8 @@ def choose_support(
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
     look = search.on_first_split()
-    candidates = look.judge.judge([by_size[k] for k in tried])
+    candidates = look.judge.judge([*(by_size[k] for k in tried), *(mask | always for mask in proposals)])
+    candidates.sort(key=lambda candidate: candidate.mask.sum())
     chosen = look.smallest_not_worse(candidates)
     below = max((k for k in tried if k < chosen.mask.sum()), default=0)
     between = [k for k in sizes if below < k < chosen.mask.sum()]
@@ -93,6 +97,37 @@ def choose_support(
         base = exchange(search, base, always, usable)
         left_out = search.leave_one_out(base)
     return _evidence(search, base, left_out, look, candidates)
+
+
+def settled(
+    search: SupportSearch,
+    masks: Sequence[np.ndarray],
+    always: np.ndarray,
+    tolerance: float = 0.0,
+    *,
+    fixed: bool = False,
+) -> Support:
+    """Choose among proposed supports by a judge that costs little, and drop what it does not miss.
+
+    Parameters
+    ----------
+    masks : list of (groups,) masks
+        The first is the smallest; the last of a forward search is what its tests have accepted.
+    always : (groups,) mask
+        Groups that are never left out.
+    tolerance : float
+        Standard errors by which the error must rise before a group counts as missed.
+    fixed : bool
+        Whether the last mask is the answer, of which nothing is dropped.
+    """
+    unique = {mask.tobytes(): mask for mask in masks}
+    candidates = sorted(search.judge.judge(list(unique.values())), key=lambda candidate: candidate.mask.sum())
+    if fixed:
+        base = next(c for c in candidates if np.array_equal(c.mask, masks[-1]))
+        return _evidence(search, base, search.leave_one_out(base), search, candidates)
+    base = min(candidates, key=search.error)
+    base, left_out = search.prune(base, always, tolerance)
+    return _evidence(search, base, left_out, search, candidates)
 
 
 def exchange(search: SupportSearch, base: Verdict, always: np.ndarray, usable: np.ndarray) -> Verdict:
