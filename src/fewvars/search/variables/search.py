@@ -30,7 +30,7 @@ AUTO = "auto"
 # From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
 # Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
-LARGEST_IN_CLOSED_FORM = 12  # supports along the path that the closed form looks at
+LARGEST_SIMILAR = 10  # of the supports along the path that the closed form looks at
 MOST_ENTRIES = 10_000_000  # of the inputs, in the forward search
 
 
@@ -165,8 +165,9 @@ def _found_along_path(
     if proposal is not None and settings.n_variables is None:
         closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
         tolerance = TIE if proposal.dependent else 0.0
-        small = [mask | groups.included for mask in nested if mask.sum() <= LARGEST_IN_CLOSED_FORM]
-        support = settled(closed, [*proposal.nested, *small], groups.included, tolerance)
+        size = int(proposal.mask.sum())
+        similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
+        support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
         if not network_explains_more(search, closed, support.groups, nested):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
