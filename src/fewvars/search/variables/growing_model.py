@@ -39,7 +39,7 @@ class GrowingModel:
         self.chosen: dict[Term, FloatArray] = {}
         self.dependent = ordered and max(map(autocorrelation_time, self.Y.T)) > DEPENDENT
         self._n = int((weights > 0).sum())
-        self._filter = RowFilter(np.sqrt(np.asarray(weights, np.float64)), starts)
+        self.filter = RowFilter(np.sqrt(np.asarray(weights, np.float64)), starts)
         widths = [terms.curve(g).shape[1] for g in range(terms.n_groups)]
         ends = np.cumsum(widths)
         self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
@@ -65,6 +65,16 @@ class GrowingModel:
         """Rows less columns."""
         return self._n - self._Q.shape[1]
 
+    @property
+    def robust_outputs(self) -> FloatArray:
+        """Filtered outputs (n, outputs) with residuals clipped: least squares on them gives the model's fit."""
+        return self._fitted + self.residual
+
+    def design(self, chosen: Iterable[Term]) -> FloatArray:
+        """Return a constant and the columns of some terms, filtered, (n, 1 + columns)."""
+        columns = [np.ones((len(self.Y), 1)), *(self.terms.columns(term) for term in chosen)]
+        return self.filter.apply(np.column_stack(columns))
+
     def add(self, term: Term) -> None:
         """Put a term into the model."""
         self.chosen[term] = self.terms.columns(term)
@@ -81,7 +91,7 @@ class GrowingModel:
 
     def orthogonal(self, term: Term) -> FloatArray:
         """Return an orthonormal basis (n, m) of what the term adds to the model."""
-        columns = self._filter.apply(self.terms.columns(term))
+        columns = self.filter.apply(self.terms.columns(term))
         sizes = np.linalg.norm(columns, axis=0)
         rest = columns / np.where(sizes > 0, sizes, 1.0)
         for _ in range(2):
@@ -105,7 +115,7 @@ class GrowingModel:
         lost = U[:, s > 1e-3]
         if not lost.shape[1]:
             return 1.0
-        explained = ((lost.T @ (self._fitted + self.residual)) ** 2).sum(axis=0)
+        explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
         ratio = explained / lost.shape[1] / variance / self._inflation(lost)
         return float(self._combined(ratio, lost.shape[1]))
@@ -141,11 +151,11 @@ class GrowingModel:
         """
         others = np.arange(self.terms.Z.shape[1]) if among is None else among
         own, Z = self.terms.Z[:, ones].astype(np.float32), self.terms.Z[:, others].astype(np.float32)
-        weights = (self._filter.roots**2).astype(np.float32)[:, None]
+        weights = (self.filter.roots**2).astype(np.float32)[:, None]
         squares = (own**2 * weights).T @ Z**2 - ((own * weights).T @ Z) ** 2 / weights.sum()
         squares[~(squares > 1e-3 * self._n)] = np.inf
         shares = np.zeros(squares.shape, np.float32)
-        for score in self._filter.adjoint(self.residual).astype(np.float32).T:
+        for score in self.filter.adjoint(self.residual).astype(np.float32).T:
             shares = np.maximum(shares, np.abs((own * score[:, None]).T @ Z) / np.sqrt(squares))
         shares[ones[:, None] == others] = 0.0
         for term in self.chosen:  # what is in already
@@ -185,36 +195,35 @@ class GrowingModel:
 
     def _denominator(self, m: int) -> int:
         free = self.degrees_of_freedom - m
-        return free if self._block == 1 else min(free, self._n // self._block - 1)
+        return free if self.block == 1 else min(free, self._n // self.block - 1)
 
     def _inflation(self, basis: FloatArray) -> FloatArray:
         """Return by how much the scores of a basis vary more than those of independent, equal errors, (outputs,).
 
         The errors are what is left with the basis in the model: an effect is no reason to doubt itself.
         """
-        if self._block == 1 and self.effective_rows(basis) < FEWEST_EFFECTIVE:
+        if self.block == 1 and self.effective_rows(basis) < FEWEST_EFFECTIVE:
             return np.ones(self.Y.shape[1])
         errors = self.residual - basis @ (basis.T @ self.residual)
         variance = (errors**2).sum(axis=0) / max(self.degrees_of_freedom - basis.shape[1], 1)
         scores = basis[:, :, None] * errors[:, None, :]
-        sums = np.add.reduceat(scores, np.arange(0, len(scores), self._block), axis=0)
+        sums = np.add.reduceat(scores, np.arange(0, len(scores), self.block), axis=0)
         return np.maximum((sums**2).sum(axis=0).mean(axis=0) / np.maximum(variance, 1e-300), 1.0)
 
     def _rebuild(self) -> None:
         """Make everything anew from the chosen terms and the filter."""
-        self._y = self._filter.apply(self.Y)
+        self._y = self.filter.apply(self.Y)
         self._Q = self._basis(self.chosen)
         self._main = np.empty((self._curve[-1][-1] + 1, len(self.Y)))
         for group, place in enumerate(self._curve):
             columns = self.terms.curve(group)
-            self._main[place] = self._filter.apply(columns - columns.mean(axis=0)).T
+            self._main[place] = self.filter.apply(columns - columns.mean(axis=0)).T
         self._sizes = np.einsum("ij,ij->i", self._main, self._main)
         self._main -= (self._main @ self._Q) @ self._Q.T
         self._settle()
 
     def _basis(self, chosen: Iterable[Term]) -> FloatArray:
-        columns = [np.ones((len(self.Y), 1)), *(self.chosen[term] for term in chosen)]
-        filtered = self._filter.apply(np.column_stack(columns))
+        filtered = self.design(chosen)
         sizes = np.linalg.norm(filtered, axis=0)
         U, s, _ = np.linalg.svd(filtered / np.where(sizes > 0, sizes, 1.0), full_matrices=False)
         return U[:, s > 1e-6]
@@ -229,20 +238,20 @@ class GrowingModel:
                 break
         rest = _clipped(self._y - fitted)
         self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
-        self._block = 1
+        self.block = 1
         if self.dependent:
             time = max(map(autocorrelation_time, self.residual.T))
-            self._block = 1 if time < WHITE else int(np.ceil(2.0 * time))
+            self.block = 1 if time < WHITE else int(np.ceil(2.0 * time))
 
     def _refilter(self) -> None:
         """Estimate anew how errors depend on those of the row before, and filter by that."""
         if not self.dependent:
             return
         raw = np.column_stack([np.ones((len(self.Y), 1)), *self.chosen.values()])
-        slopes = np.linalg.lstsq(self._filter.apply(raw), self._y, rcond=1e-10)[0]
-        coefficient = self._filter.coefficient_of(self.Y - raw @ slopes)
-        if abs(coefficient - self._filter.coefficient) > 0.03:
-            self._filter = RowFilter(self._filter.roots, self._filter.starts, coefficient)
+        slopes = np.linalg.lstsq(self.filter.apply(raw), self._y, rcond=1e-10)[0]
+        coefficient = self.filter.coefficient_of(self.Y - raw @ slopes)
+        if abs(coefficient - self.filter.coefficient) > 0.03:
+            self.filter = RowFilter(self.filter.roots, self.filter.starts, coefficient)
             self._rebuild()
 
 

@@ -73,7 +73,7 @@ class RidgeJudge:
     @cached_property
     def terms(self) -> Terms:
         """The functions of the inputs that can be fitted."""
-        return Terms(self.samples.X.astype(np.float64), self.labels)
+        return Terms.of(self.samples.X.astype(np.float64), self.labels)
 
     def on(self, held_out: HeldOut) -> "RidgeJudge":
         """Return the same judge with other rows held out."""

@@ -188,7 +188,7 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> Proposal:
     samples = problem.samples
     every = -(-samples.X.size // MOST_ENTRIES)
     rows = np.arange(0, len(samples), every)
-    terms = Terms(samples.X[rows].astype(np.float64), groups.labels)
+    terms = Terms.of(samples.X[rows].astype(np.float64), groups.labels)
     starts = np.zeros(len(rows), bool)
     starts[np.searchsorted(rows, np.flatnonzero(problem.starts)[np.flatnonzero(problem.starts) <= rows[-1]])] = True
     model = GrowingModel(terms, samples.Y[rows], samples.weights[rows], starts, ordered=problem.ordered)

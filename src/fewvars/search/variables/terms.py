@@ -1,7 +1,7 @@
 """Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, waves, products."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 
 REACH = 3.0  # powers are taken of inputs clipped to this many standard deviations: a wild value must not rule them
+MOST_ROWS = 4000  # in which different values are counted
 MOST_PRODUCTS = 25  # columns of the product of two groups
 
 
@@ -27,10 +28,29 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Columns of terms of standardised inputs Z (n, inputs), in groups (`labels`)."""
+    """Columns of terms of inputs in groups.
+
+    Attributes
+    ----------
+    Z : (n, inputs), standardised
+    labels : (inputs,) group of each input
+    levels : (inputs,)
+        Number of different values of each input, counted up to four.
+    """
 
     Z: FloatArray
     labels: np.ndarray
+    levels: np.ndarray
+
+    @classmethod
+    def of(cls, Z: FloatArray, labels: np.ndarray) -> "Terms":
+        """Count the different values of each input."""
+        ordered = np.sort(Z[:MOST_ROWS], axis=0)
+        return cls(Z, labels, np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4))
+
+    def rows(self, chosen: np.ndarray) -> "Terms":
+        """Return the same terms on some rows."""
+        return replace(self, Z=self.Z[chosen])
 
     @property
     def n_groups(self) -> int:
@@ -41,12 +61,6 @@ class Terms:
     def members(self) -> list[np.ndarray]:
         """The inputs of each group, by number."""
         return [np.flatnonzero(self.labels == g) for g in range(self.n_groups)]
-
-    @cached_property
-    def levels(self) -> np.ndarray:
-        """Number of different values of each input, counted up to four, (inputs,)."""
-        ordered = np.sort(self.Z[:4000], axis=0)
-        return np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4)
 
     def bends(self, group: int) -> bool:
         """Return whether some input of the group takes more than two values, so that a curve differs from a line."""

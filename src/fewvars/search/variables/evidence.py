@@ -1,0 +1,142 @@
+"""How sure each group is: p-values from rows that have not chosen the other groups, and false discovery rates.
+
+A forward search on the rows outside a fold chooses the terms of a model f. On the rows of the fold, the residual of the
+model without group j is multiplied by what the group would add to it, h_j, both fitted outside the fold. If, given the
+other selected groups, group j does not improve the prediction, the products have mean zero. Their sum over all folds,
+over its standard error from sums over blocks of rows, is compared with a t distribution, two-sided: the folds share
+their training rows, and with many of them the statistic grows like the absolute value of a normal one.
+This is the idea of the projected covariance measure (Lundborg, Kim, Shah and Samworth, 2024), cross-fitted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from fewvars._common.validation import FloatArray
+from fewvars.search.variables.forward import forward_search
+from fewvars.search.variables.growing_model import CLIP, GrowingModel
+from fewvars.search.variables.terms import Term, Terms
+from fewvars.series.dependence import RowFilter, autocorrelation_time
+
+FEW_ROWS = 2000  # up to which five folds are used, and two from there on
+WEAK = 0.2  # a selected input of a larger q-value is called weak
+
+
+def q_values(p_values: FloatArray, usable: np.ndarray) -> FloatArray:
+    """Return the smallest false discovery rate at which each group is selected (Benjamini and Hochberg, 1995)."""
+    found = np.ones(p_values.size)
+    order = np.flatnonzero(usable)[np.argsort(p_values[usable], kind="stable")]
+    rates = p_values[order] * order.size / np.arange(1, order.size + 1)
+    found[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
+    return found
+
+
+def folds(n: int, dependent: bool, gap: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return (train, test) rows of each fold: random ones, or consecutive ones with gaps if rows are dependent."""
+    k = 5 if n <= FEW_ROWS else 2
+    rows = np.arange(n)
+    if not dependent:
+        place = rng.permutation(n) * k // n
+        return [(rows[place != fold], rows[place == fold]) for fold in range(k)]
+    place = rows * k // n
+    pairs = []
+    for fold in range(k):
+        test = rows[place == fold]
+        pairs.append((rows[(rows < test[0] - gap) | (rows > test[-1] + gap)], test))
+    return pairs
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Terms on the training and the test rows, and the model that was chosen on the former."""
+
+    model: GrowingModel
+    test: Terms
+    Y: FloatArray
+    filter: RowFilter
+
+    def products(self, groups: np.ndarray) -> FloatArray:
+        """Return residual times contribution of each of some groups on the test rows, (groups, n_test)."""
+        inside = self.model.mask[groups]
+        found = np.empty((groups.size, len(self.Y)))
+        for place in np.flatnonzero(inside):
+            own = [term for term in self.model.chosen if groups[place] in term.groups]
+            others = [term for term in self.model.chosen if groups[place] not in term.groups]
+            found[place] = self._scores(others, [own])[0]
+        found[~inside] = self._scores(list(self.model.chosen), self._singles(groups[~inside]))
+        return found
+
+    def _scores(self, base: list[Term], additions: list[list[Term]]) -> FloatArray:
+        """Return, for each addition to the base model, the residual of the base times what the addition would add."""
+        if not additions:
+            return np.empty((0, len(self.Y)))
+        model, outputs = self.model, self.model.robust_outputs
+        design, outside = model.design(base), _design(self.test, base)
+        parts = [model.design(terms)[:, 1:] for terms in additions]
+        slopes = np.linalg.lstsq(design, np.column_stack([outputs, *parts]), rcond=1e-8)[0]
+        k = outputs.shape[1]
+        left = outputs - design @ slopes[:, :k]
+        residual = self._clipped(self.filter.apply(self.Y - outside @ slopes[:, :k]))
+        outside = self.filter.apply(outside)
+        scores, first = [], k
+        for part, terms in zip(parts, additions, strict=True):
+            own = slopes[:, first : first + part.shape[1]]
+            first += part.shape[1]
+            effect = np.linalg.lstsq(part - design @ own, left, rcond=1e-6)[0]
+            added = self.filter.apply(_design(self.test, terms)[:, 1:]) - outside @ own
+            scores.append((residual * (added @ effect)).sum(axis=1))
+        return np.array(scores)
+
+    def _clipped(self, residual: FloatArray) -> FloatArray:
+        scale = 1.4826 * np.median(np.abs(self.model.residual), axis=0)
+        limit = np.where(scale > 0, CLIP * scale, np.inf)
+        return np.clip(residual, -limit, limit)
+
+    def _singles(self, groups: np.ndarray) -> list[list[Term]]:
+        """Return the line or the curve of each group, whichever is more significant on the training rows."""
+        line, curve = self.model.screen("line"), self.model.screen("curve")
+        return [[Term("curve" if curve[group] < line[group] else "line", (group,))] for group in groups.tolist()]
+
+
+def _design(terms: Terms, chosen: Sequence[Term]) -> FloatArray:
+    return np.column_stack([np.ones((len(terms.Z), 1)), *(terms.columns(term) for term in chosen)])
+
+
+def p_values(
+    terms: Terms,
+    Y: FloatArray,
+    weights: FloatArray,
+    starts: np.ndarray,
+    usable: np.ndarray,
+    included: np.ndarray,
+    *,
+    ordered: bool,
+    seed: int = 0,
+) -> FloatArray:
+    """Return a p-value for each usable group (a mask), one for the others, (groups,)."""
+    n = len(Y)
+    time = max(map(autocorrelation_time, Y.T)) if ordered else 1.0
+    groups = np.flatnonzero(usable)
+    products, blocks, count = np.zeros((groups.size, n)), np.zeros(n, int), 0
+    dependent = GrowingModel(terms, Y, weights, starts, ordered=ordered).dependent
+    for train, test in folds(n, dependent, int(np.ceil(time)), np.random.default_rng(seed)):
+        model = GrowingModel(terms.rows(train), Y[train], weights[train], _starts(starts, train), ordered=ordered)
+        forward_search(model, usable, included)
+        held_out = RowFilter(np.sqrt(weights[test].astype(float)), _starts(starts, test), model.filter.coefficient)
+        fold = _Fold(model, terms.rows(test), Y[test], held_out)
+        products[:, test] = fold.products(groups)
+        length = model.block if dependent else 1
+        blocks[test] = count + np.arange(test.size) // length
+        count = int(blocks[test].max()) + 1
+    sums = np.array([np.bincount(blocks, row, minlength=count) for row in products])
+    statistic = sums.sum(axis=1) / np.sqrt(np.maximum((sums**2).sum(axis=1), 1e-300))
+    found = np.ones(usable.size)
+    found[groups] = np.where(statistic > 0, 2.0 * stats.t.sf(statistic, max(count - 1, 1)), 1.0)
+    return found
+
+
+def _starts(starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return which of some rows begin a run, or follow a gap."""
+    return starts[rows] | np.r_[True, np.diff(rows) > 1]
