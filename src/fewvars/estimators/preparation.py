@@ -212,7 +212,14 @@ class Prepared:
         starts = np.zeros(len(rows), bool)
         starts[[run[0] for run in rows.runs]] = True
         problem = Problem(
-            samples, held_out, reserve, inputs.scaling.constant, constant, starts=starts, ordered=not shuffle
+            samples,
+            held_out,
+            reserve,
+            inputs.scaling.constant,
+            constant,
+            starts=starts,
+            ordered=not shuffle,
+            smoothed=inputs.smooths_target,
         )
         return cls(inputs, target, problem, gap)
 

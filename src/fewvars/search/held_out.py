@@ -155,9 +155,12 @@ class HeldOut:
         return log_ratio(errors, reference, self.weights, NEGLIGIBLE)
 
     def not_worse(self, errors: FloatArray, reference: FloatArray, tolerance: float = TIE) -> bool:
-        """Return whether the errors exceed the reference by no more than some standard errors, by default one."""
+        """Return whether the errors exceed the reference by no more than some standard errors, by default one.
+
+        Without any tolerance, errors that are not larger on average are not worse either.
+        """
         mean, spread = self.log_ratio(errors, reference)
-        return mean <= tolerance * spread
+        return mean <= tolerance * spread or (not tolerance and self.mean(errors) <= self.mean(reference))
 
     def better(self, errors: FloatArray, reference: FloatArray) -> bool:
         """Return whether the errors are significantly below the reference."""

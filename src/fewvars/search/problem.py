@@ -29,6 +29,8 @@ class Problem:
         The first row of each run.
     ordered : bool
         Whether the order of the rows may mean something.
+    smoothed : bool
+        Whether inputs or outputs were smoothed in time.
     """
 
     samples: Samples
@@ -38,6 +40,7 @@ class Problem:
     constant: bool
     starts: np.ndarray
     ordered: bool = True
+    smoothed: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewvars.search.variables.growing_model import FEWEST_EFFECTIVE, GrowingModel, smallest
+from fewvars.search.variables.growing_model import GrowingModel, smallest
 from fewvars.search.variables.terms import Term
 
-LEVEL = 0.05  # of the first group that enters
-TOLERANCE = 0.25  # by which part of that the level rises with every group that is in: among many, one may be wrong
+LEVEL = 0.025  # of the first group that enters
+TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
 # A kind of term gets this part of the level: lines are the most common, and there are many products.
-SHARES = {"line": 2 / 3, "curve": 1 / 6, "product": 1 / 6}
+SHARES = {"line": 2 / 3, "curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
+MOST_FOR_WAVES = 200_000  # entries of the inputs up to which every group is tried as a wave
 REFINEMENT = 0.05  # level of terms of groups that are in already
+FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
 _LOOKS = 6  # candidates of each kind whose p-values are computed with all corrections
 
 
@@ -65,9 +67,10 @@ def forward_search(
         model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
         _refine(model)
     while model.degrees_of_freedom > max(10, len(model.Y) // 4):
-        if n_groups is not None and model.mask.sum() >= n_groups:
+        room = model.mask.size if n_groups is None else n_groups - int(model.mask.sum())
+        if room == 0:
             break
-        adjusted, term = _best_entry(model, usable)
+        adjusted, term = _best_entry(model, usable, room)
         if term is None or (n_groups is None and adjusted > _level(int(model.mask.sum()))):
             break
         before = model.mask
@@ -83,12 +86,17 @@ def _level(n_inside: int) -> float:
     return LEVEL * (1.0 + TOLERANCE * n_inside)
 
 
-def _best_entry(model: GrowingModel, usable: np.ndarray) -> tuple[float, Term | None]:
-    """Return the term of a new group with the smallest p-value, times the number of its rivals over its share."""
+def _best_entry(model: GrowingModel, usable: np.ndarray, room: int) -> tuple[float, Term | None]:
+    """Return the term of new groups, at most `room`, with the smallest p-value times its rivals over its share."""
     outside = usable & ~model.mask
-    found = min(_entries(model, outside), default=(1.0, None), key=lambda entry: entry[0])
-    if found[0] > _level(int(model.mask.sum())) and outside.any():  # the costly look, when nothing else is left
-        found = min([found, *_products(model, usable, np.flatnonzero(usable))], key=lambda entry: entry[0])
+    if not outside.any():
+        return 1.0, None
+    found = min(_entries(model, outside), key=lambda entry: entry[0])
+    if found[0] > _level(int(model.mask.sum())):  # the costly looks, when nothing else is left
+        costly = list(_waves(model, outside))
+        if room > 1:
+            costly += _products(model, usable, np.flatnonzero(usable))
+        found = min([found, *costly], key=lambda entry: entry[0])
     return found
 
 
@@ -101,8 +109,17 @@ def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, 
             if outside[group] and (kind == "line" or model.terms.bends(group)):
                 yield model.p_value(model.orthogonal(term)) * outside.sum() / SHARES[kind], term
     inside = np.flatnonzero(model.mask)
-    if inside.size and outside.any():
+    if inside.size:
         yield from _products(model, outside | model.mask, inside)
+
+
+def _waves(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, Term]]:
+    """Yield waves of new groups, if they are not too many."""
+    if model.terms.Z.size <= MOST_FOR_WAVES:
+        for group in np.flatnonzero(outside).tolist():
+            if model.terms.bends(group):
+                term = Term("wave", (group,))
+                yield model.p_value(model.orthogonal(term)) * outside.sum() / SHARES["wave"], term
 
 
 def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iterator[tuple[float, Term]]:
@@ -115,7 +132,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
         if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
             continue
         basis = model.orthogonal(term)
-        if model.effective_rows(basis) >= FEWEST_EFFECTIVE:
+        if model.effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
             yield model.p_value(basis) * n_rivals / SHARES["product"], term
 
 
@@ -149,7 +166,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     inputs = np.flatnonzero(inside[labels])
     for i, j in model.suspicious_products(inputs, _LOOKS, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
-        if labels[i] != labels[j] and model.effective_rows(model.orthogonal(term)) >= FEWEST_EFFECTIVE:
+        if labels[i] != labels[j] and model.effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
             yield term
 
 

@@ -97,7 +97,7 @@ class RidgeJudge:
         single, paired = FAMILIES[family]
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
         total = sizes.sum()
-        count = 1 + total * (len(single) + 2 * ("curve" in single) + 4 * ("wave" in single))
+        count = 1 + total * (len(single) + 2 * ("curve" in single) + 6 * ("wave" in single))
         count += (total**2 - (sizes**2).sum()) / 2 * (len(paired) + ("bent product" in paired))
         return count <= min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
 

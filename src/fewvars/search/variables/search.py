@@ -26,7 +26,7 @@ from fewvars.search.variables.terms import Terms
 from fewvars.series.dependence import autocorrelation_time
 from fewvars.series.scaling import duplicated_columns
 
-AUTO = "auto"
+AUTO, MONOTONE = "auto", "monotone"
 # From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
 # Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
@@ -128,7 +128,7 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
     progress.stage("searching", "step")
     proposal = propose(problem, groups, settings.n_variables)
-    if not networks_matter(problem, proposal):
+    if settings.solver != MONOTONE and not networks_matter(problem, proposal):
         support = settled(closed, proposal.nested, groups.included, fixed=settings.n_variables is not None)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
     return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
@@ -168,7 +168,7 @@ def _found_along_path(
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
         support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
-        if not network_explains_more(search, closed, support.groups, nested):
+        if not network_explains_more(search, closed, support.groups, nested, clearly=not proposal.dependent):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
     support = choose_support(
@@ -196,24 +196,31 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> Proposal:
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:
-    """Return whether there are rows enough for a network to see more than sums of simple terms do."""
-    if not proposal.dependent:
-        return len(problem.samples) >= FEWEST_INDEPENDENT
+    """Return whether there are rows enough for a network to see more than sums of simple terms do.
+
+    Along a smoothed trajectory a network sees more with any number of rows: what is left is not noise.
+    """
+    if problem.smoothed or not proposal.dependent:
+        return problem.smoothed or len(problem.samples) >= FEWEST_INDEPENDENT
     return len(problem.samples) / max(map(autocorrelation_time, problem.samples.Y.T)) >= FEWEST_DEPENDENT
 
 
 def network_explains_more(
-    search: SupportSearch, closed: SupportSearch, mask: np.ndarray, nested: Sequence[np.ndarray]
+    search: SupportSearch, closed: SupportSearch, mask: np.ndarray, nested: Sequence[np.ndarray], *, clearly: bool
 ) -> bool:
     """Return whether a network, on this support or on one along the path, predicts better than the closed form.
 
-    Both are judged on the first split, whose held-out rows the path has not seen.
+    Both are judged on the first split, whose held-out rows the path has not seen. `clearly` asks for two standard
+    errors: tests of independent rows are exact, those of dependent rows are not.
     """
     first = search.held_out.first()
     sizes = {int(size) for size in np.geomspace(2, max(len(nested) - 1, 2), 4)}
     looks = [mask, *(support for support in nested if support.sum() in sizes)]
     best = min(search.judge.on(first).judge(looks), key=lambda verdict: first.typical(verdict.errors))
-    return first.better(best.errors, closed.judge.on(first).judge([mask])[0].errors)
+    rival = closed.judge.on(first).judge([mask])[0]
+    if clearly:
+        return first.better(best.errors, rival.errors)
+    return first.typical(best.errors) < first.typical(rival.errors)
 
 
 def refitted_errors(found: Variables, problem: Problem, settings: VariableSettings) -> FloatArray:

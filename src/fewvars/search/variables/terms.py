@@ -79,9 +79,10 @@ class Terms:
         return np.column_stack([self._powers(j) for j in self.members[group]])
 
     def wave(self, group: int) -> FloatArray:
-        """Higher powers, a kink and a wave, for what a cubic cannot follow."""
+        """Higher powers, a kink and waves, for what a cubic cannot follow."""
         z = np.clip(self.Z[:, self.members[group]], -REACH, REACH)
-        return np.column_stack([z**4, z**5, np.abs(z), np.sin(3 * z), np.cos(3 * z)])
+        waves = [shape(k * z) for k in (3, 6) for shape in (np.sin, np.cos)]
+        return np.column_stack([z**4, z**5, np.abs(z), *waves])
 
     def product(self, one: int, other: int) -> FloatArray:
         """x y for each input x of one group and y of the other."""
