@@ -66,7 +66,8 @@ def make_problem(n=300, d=5):
     splits = list(BlockedSplit(4, n_blocks=6).split(X))[::-1]
     held_out = HeldOut.of(splits[:2], np.ones(n))
     samples = Samples.of(X, (y - y.mean()) / y.std(), dtype=np.float32)
-    return Problem(samples, held_out, HeldOut.of(splits, np.ones(n)), np.zeros(d, bool), False)
+    reserve = HeldOut.of(splits, np.ones(n))
+    return Problem(samples, held_out, reserve, np.zeros(d, bool), False, starts=np.arange(n) == 0)
 
 
 SETTINGS = VariableSettings(first_updates=60, path_updates=20, path_factor=1.5, refit_updates=100)

@@ -10,8 +10,8 @@ from fewvars.search.variables.terms import Term
 
 LEVEL = 0.025  # of the first group that enters
 TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
-# A kind of term gets this part of the level: lines are the most common, and there are many products.
-SHARES = {"line": 2 / 3, "curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
+# A kind of term gets this part of the level; lines get the rest, and that of curves and waves where nothing bends.
+SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
 MOST_FOR_WAVES = 200_000  # entries of the inputs up to which every group is tried as a wave
 REFINEMENT = 0.05  # level of terms of groups that are in already
 FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
@@ -86,6 +86,13 @@ def _level(n_inside: int) -> float:
     return LEVEL * (1.0 + TOLERANCE * n_inside)
 
 
+def _share(model: GrowingModel, kind: str) -> float:
+    if kind != "line":
+        return SHARES[kind]
+    others = SHARES if (model.terms.levels > 2).any() else {"product": SHARES["product"]}
+    return 1.0 - sum(others.values())
+
+
 def _best_entry(model: GrowingModel, usable: np.ndarray, room: int) -> tuple[float, Term | None]:
     """Return the term of new groups, at most `room`, with the smallest p-value times its rivals over its share."""
     outside = usable & ~model.mask
@@ -107,7 +114,7 @@ def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, 
         for group in smallest(p_values, _LOOKS):
             term = Term(kind, (group,))
             if outside[group] and (kind == "line" or model.terms.bends(group)):
-                yield model.p_value(model.orthogonal(term)) * outside.sum() / SHARES[kind], term
+                yield model.p_value(model.orthogonal(term)) * outside.sum() / _share(model, kind), term
     inside = np.flatnonzero(model.mask)
     if inside.size:
         yield from _products(model, outside | model.mask, inside)
@@ -119,7 +126,7 @@ def _waves(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, Te
         for group in np.flatnonzero(outside).tolist():
             if model.terms.bends(group):
                 term = Term("wave", (group,))
-                yield model.p_value(model.orthogonal(term)) * outside.sum() / SHARES["wave"], term
+                yield model.p_value(model.orthogonal(term)) * outside.sum() / _share(model, "wave"), term
 
 
 def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iterator[tuple[float, Term]]:
@@ -133,7 +140,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
             continue
         basis = model.orthogonal(term)
         if model.effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
-            yield model.p_value(basis) * n_rivals / SHARES["product"], term
+            yield model.p_value(basis) * n_rivals / _share(model, "product"), term
 
 
 def _refine(model: GrowingModel) -> None:
@@ -176,7 +183,7 @@ def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) ->
         groups = np.flatnonzero(model.mask & ~included).tolist()
         p_values = [model.dropped_p_value(group) for group in groups]
         rivals = (usable & ~model.mask).sum() + 1
-        if not groups or max(p_values) * rivals / SHARES["line"] <= _level(len(groups) - 1):
+        if not groups or max(p_values) * rivals / _share(model, "line") <= _level(len(groups) - 1):
             return
         idle = groups[int(np.argmax(p_values))]
         model.keep([term for term in model.chosen if idle not in term.groups])
