@@ -60,7 +60,7 @@ def product_and_line(n=300, d=8):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = product_and_line()
-    return FewVariablesRegressor(**EASY, head="dictionary", random_state=0).fit(X, y), X, y
+    return FewVariablesRegressor(**EASY, head="dictionary", judge="network", random_state=0).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,9 @@ class TestPath:
 
     def test_groups_share_a_line(self, fitted):
         _, X, y = fitted
-        model = FewVariablesRegressor(**EASY, feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], random_state=0)
+        model = FewVariablesRegressor(
+            **EASY, feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], judge="network", random_state=0
+        )
         display = PathDisplay.from_estimator(model.fit(X, y))
         assert display.norms.shape[1] == 4
         assert {"x0 +1", "x4 +1", "x6 +1"} <= set(drawn(display))

@@ -352,7 +352,7 @@ class TestContract:
 
     def test_progress_on_stderr(self, capfd):
         X, y = product_and_line(n=100)
-        FewVariablesRegressor(**QUICK, random_state=0, verbose=1).fit(X, y)
+        FewVariablesRegressor(**QUICK, judge="network", random_state=0, verbose=1).fit(X, y)
         out, err = capfd.readouterr()
         assert not out
         assert "path, inputs left out: 100%" in err

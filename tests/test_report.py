@@ -45,7 +45,7 @@ def samples(n=300, d=8):
 @pytest.fixture(scope="module")
 def fitted():
     X, y = samples()
-    return FewVariablesRegressor(**QUICK, head="dictionary", random_state=0).fit(X, y), X, y
+    return FewVariablesRegressor(**QUICK, head="dictionary", judge="network", random_state=0).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
     found = model.findings()
     if found.kind == "variables":
         answer["variables"] = _variables(found, roles.inputs)
+        answer["interactions"] = [list(pair) for pair in found.interactions]
         names = [roles.inputs[j] for j in sorted(found.order)]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
@@ -56,10 +57,14 @@ def _variables(found: "Findings", names: list[str]) -> list[dict[str, Any]]:
     """Return the selected variables, the most important first."""
     variables = []
     for j, importance, se in zip(found.order, found.importances, found.importances_se, strict=True):
-        variable = {"name": names[j], "importance": importance, "importance_se": se}
+        variable = {"name": names[j], "importance": importance, "importance_se": se, "q_value": _q_value(found, j)}
         resampled = {} if found.frequencies is None else {"selection_frequency": found.frequencies[j]}
         variables.append(variable | resampled)
     return variables
+
+
+def _q_value(found: "Findings", j: int) -> float | None:
+    return None if found.q_values is None else found.q_values[j]
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
@@ -116,9 +121,16 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
     width = max(len(printable(variable["name"])) for variable in variables)
     return [
         f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
-        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_frequency(variable)}"
+        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_sureness(variable)}{_frequency(variable)}"
         for variable in variables
     ]
+
+
+def _sureness(variable: dict[str, Any]) -> str:
+    q_value = variable["q_value"]
+    if q_value is None:
+        return ""
+    return f", q = {q_value:.2g}" + (" (weak evidence)" if q_value > 0.2 else "")
 
 
 def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from fewvars.displays.figure import BLUE, PALE, findings_of, fitted_attribute, new_axes, quiet
 from fewvars.displays.names import distinct_names, label, names_of
+from fewvars.search.variables.evidence import WEAK
 
 
 class ImportanceDisplay:
@@ -29,8 +30,10 @@ class ImportanceDisplay:
         *,
         names: Sequence[str] | None = None,
         shown: ArrayLike | None = None,
+        q_values: ArrayLike | None = None,
     ) -> None:
         self.importances = np.asarray(importances, float)
+        self.q_values = None if q_values is None else np.asarray(q_values, float)
         d = self.importances.size
         self.standard_errors = np.zeros(d) if standard_errors is None else np.asarray(standard_errors, float)
         if self.standard_errors.shape != self.importances.shape:
@@ -52,7 +55,13 @@ class ImportanceDisplay:
         """Return what would be drawn, without drawing it."""
         importances = fitted_attribute(estimator, "feature_importances_", cls.__name__)
         names = names_of(estimator, feature_names)
-        return cls(importances, estimator.feature_importances_se_, names=names, shown=estimator.support_)
+        return cls(
+            importances,
+            estimator.feature_importances_se_,
+            names=names,
+            shown=estimator.support_,
+            q_values=estimator.findings().q_values,
+        )
 
     def plot(self, ax: Any = None, *, max_shown: int = 20) -> "ImportanceDisplay":
         """Draw onto `ax`, at most `max_shown` variables."""
@@ -60,7 +69,9 @@ class ImportanceDisplay:
         order = order[np.argsort(-self.importances[order], kind="stable")][:max_shown]
         ax = new_axes(ax, (6.4, 1.2 + 0.32 * max(order.size, 2)))
         rows = np.arange(order.size)
-        ax.barh(rows, self.importances[order], height=0.56, color=BLUE, alpha=0.85)
+        weak = np.zeros(order.size, bool) if self.q_values is None else self.q_values[order] > WEAK
+        for part, alpha in ((~weak, 0.85), (weak, 0.35)):
+            ax.barh(rows[part], self.importances[order][part], height=0.56, color=BLUE, alpha=alpha)
         ax.errorbar(
             self.importances[order],
             rows,
@@ -71,7 +82,8 @@ class ImportanceDisplay:
             capsize=3,
         )
         ax.set_xlabel("rise of held-out error when left out\n(share of the variance of the output, ± s.e.)")
-        _finish_rows(ax, [self.names[j] for j in order], int(self.shown.sum()), "no variable selected")
+        names = [self.names[j] + " (weak)" * bool(faint) for j, faint in zip(order, weak, strict=True)]
+        _finish_rows(ax, names, int(self.shown.sum()), "no variable selected")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,22 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.progress import Progress
-from fewvars._common.validation import FloatArray, check_choice, check_whole
+from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.problem import Problem
-from fewvars.search.variables.search import Groups, Variables, VariableSettings, find_variables, refitted_errors
+from fewvars.search.variables.judges import JUDGES
+from fewvars.search.variables.search import (
+    AUTO,
+    Groups,
+    Variables,
+    VariableSettings,
+    assess,
+    find_variables,
+    refitted_errors,
+)
 
 SOLVERS = ("momentum", "monotone")
 
@@ -24,10 +34,10 @@ SOLVERS = ("momentum", "monotone")
 class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     """Find the few inputs that an output depends on, and learn the function of them.
 
-    A network is trained briefly. A path of the adaptive group lasso, from dense to empty, then orders the inputs.
-    Supports along the path are refitted and compared on held-out blocks; the smallest that is not worse than the
-    best is chosen and refined: inputs that the path lost are added back if that lowers the error significantly, and
-    inputs whose removal does not raise the error are dropped. Finally the function is fitted on the selected inputs.
+    A forward search tests lines, curves and products of the inputs and proposes a support; inputs whose removal does
+    not raise the error on held-out rows are dropped. With many rows a path of the adaptive group lasso proposes more
+    supports, and where networks predict held-out rows better than sums of simple terms do, networks compare them.
+    Finally the function is fitted on the selected inputs.
 
     Parameters
     ----------
@@ -45,6 +55,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Largest degree of the polynomial.
     n_variables : int, optional
         Find exactly this many inputs (or groups of inputs); by default the number is found from the data.
+    fdr : float, optional
+        Select the inputs whose q-value is at most this false discovery rate, instead of by the default rule.
+    judge : {"auto", "network", "ridge"}, default="auto"
+        What decides between supports on held-out rows: networks, sums of simple terms fitted in closed form, or the
+        better of the two. "network" and "ridge" look only at supports along the path.
+    exclude : sequence of str or int, optional
+        Names or numbers of inputs that are never selected.
     include : sequence of str or int, optional
         Names or numbers of inputs that are never left out.
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
@@ -87,6 +104,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         variance of y; zero for inputs not selected.
     feature_importances_se_ : (n_features,)
         Its standard error over the held-out blocks.
+    q_values_ : (n_features,)
+        The smallest false discovery rate at which each input would be selected, by tests on rows that have not chosen
+        the other inputs. An input that is selected with a value above 0.2 is weakly supported.
+    interactions_ : tuple of pairs of names
+        Pairs of selected inputs (or groups of inputs) whose effects depend on each other.
+    judge_ : str
+        What decided: "ridge" if sums of simple terms predict held-out rows as well as networks, or "network".
     head_ : {"network", "dictionary", "mean"}
         What `predict` evaluates; "mean" if nothing was selected.
     equation_ : str or list of str
@@ -134,6 +158,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         max_degree: int = 4,
         n_variables: int | None = None,
         include: Any = None,
+        exclude: Any = None,
+        fdr: float | None = None,
+        judge: str = AUTO,
         feature_groups: Any = None,
         cv: Any = None,
         n_blocks: int = 20,
@@ -159,6 +186,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.max_degree = max_degree
         self.n_variables = n_variables
         self.include = include
+        self.exclude = exclude
+        self.fdr = fdr
+        self.judge = judge
         self.feature_groups = feature_groups
         self.cv = cv
         self.n_blocks = n_blocks
@@ -179,6 +209,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _settings(self) -> VariableSettings:
         check_choice("solver", self.solver, SOLVERS)
+        check_choice("judge", self.judge, (AUTO, *JUDGES))
+        if self.fdr is not None:
+            check_real("fdr", self.fdr, strict=True, below=1.0)
         check_whole("max_inputs", self.max_inputs)
         check_whole("max_candidates", self.max_candidates, minimum=2)
         return VariableSettings(
@@ -187,12 +220,20 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             max_candidates=self.max_candidates,
             max_inputs=self.max_inputs,
             solver=self.solver,
+            judge=self.judge,
         )
 
     def _groups(self, data: Prepared) -> Groups:
         labels = group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
         scaling = data.inputs.scaling
-        groups = Groups.of(labels, self._positions(self.include), scaling.apply(data.inputs.X), scaling.constant)
+        include, exclude = self._positions("include", self.include), self._positions("exclude", self.exclude)
+        both = np.intersect1d(labels[include], labels[exclude])
+        if both.size:
+            raise ValueError(
+                f"include={self.include!r} and exclude={self.exclude!r} name the same input, or inputs of one group: "
+                "leave it out of one of them."
+            )
+        groups = Groups.of(labels, include, exclude, scaling.apply(data.inputs.X), scaling.constant)
         if self.n_variables is not None:
             check_whole("n_variables", self.n_variables, minimum=0)
             fewest, most = int(groups.included.sum()), int(groups.usable.sum())
@@ -205,7 +246,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                 raise ValueError(f"n_variables={self.n_variables}: include names {fewest}; ask for at least that many.")
         return groups
 
-    def _positions(self, chosen: Any) -> np.ndarray:
+    def _positions(self, argument: str, chosen: Any) -> np.ndarray:
         if chosen is None:
             return np.zeros(0, int)
         d, names = self.n_features_in_, list(getattr(self, "feature_names_in_", []))
@@ -220,7 +261,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
                 found.append(int(item))
             else:
                 raise ValueError(
-                    f"include={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} truths."
+                    f"{argument}={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} booleans."
                 )
         return np.array(found, int)
 
@@ -231,7 +272,17 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         return refitted_errors(found, problem, settings)
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
+        groups = self._groups(data)
+        evidence = assess(data.problem, groups, found.support.groups, settings.seed)
+        if self.fdr is not None:
+            chosen = groups.included | (evidence.q_values <= self.fdr)
+            found = found.with_support(chosen, data.problem, settings)
+            evidence = replace(evidence, interactions=tuple(p for p in evidence.interactions if chosen[list(p)].all()))
         support = found.support
+        self.q_values_ = np.where(groups.usable, evidence.q_values, 1.0)[found.labels]
+        self.judge_ = found.judge
+        names = np.array([" + ".join(self._names(found.labels == g)) for g in range(groups.usable.size)], dtype=object)
+        self.interactions_ = tuple((str(names[g]), str(names[h])) for g, h in evidence.interactions)
         self.support_ = found.inputs
         self.feature_importances_ = support.importances[found.labels]
         self.feature_importances_se_ = support.importances_se[found.labels]
@@ -269,6 +320,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         chosen = self._coordinate_names() if names is None else np.asarray(names, dtype=object)[self.support_]
         return self._equation(chosen)
 
+    def _names(self, chosen: np.ndarray) -> list[str]:
+        """Return the names of some inputs (a mask)."""
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return [str(names[j]) for j in np.flatnonzero(chosen)]
+
     def _coordinate_names(self) -> list[str]:
         return list(map(str, self.get_feature_names_out()))
 
@@ -284,6 +340,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             order=order,
             importances=self.feature_importances_[order],
             importances_se=self.feature_importances_se_[order],
+            q_values=getattr(self, "q_values_", None),  # models from older files have none
+            interactions=getattr(self, "interactions_", ()),
             sizes=self.support_sizes_,
             errors=self.support_errors_,
             errors_se=self.support_errors_se_,

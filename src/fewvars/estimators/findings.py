@@ -7,6 +7,7 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.heads import Head
+from fewvars.search.variables.evidence import WEAK
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,10 @@ class Findings:
         Rise of the held-out error without each variable, or the singular value of each direction.
     importances_se : (count,)
         Standard errors; nan where they are not known.
+    q_values : (n_inputs,) or None
+        The smallest false discovery rate at which each input would be selected; None for directions.
+    interactions : tuple of pairs of str
+        Pairs of variables whose effects depend on each other.
     frequencies : array or None
         Share of the resamples in which each input was selected, (n_inputs,), or in which 0, 1, 2, ... directions were
         found; None without resamples.
@@ -69,6 +74,15 @@ class Findings:
     equations: tuple[str, ...] | None
     smoothed: bool
     lambda_: float
+    q_values: FloatArray | None = None
+    interactions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def weak(self) -> np.ndarray:
+        """Which entries of `names` were selected with a q-value above 0.2, (count,)."""
+        if self.q_values is None:
+            return np.zeros(self.count, bool)
+        return self.q_values[self.order] > WEAK
 
     @property
     def count(self) -> int:

@@ -4,14 +4,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from fewvars.displays.names import short
+from fewvars.displays.names import plain, short
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.heads import head_types
 from fewvars.report import _figures as figures
 from fewvars.report._equation import equations, number
 from fewvars.report._explorer import explorer
-from fewvars.report._facts import Facts
+from fewvars.report._facts import Facts, listed
 from fewvars.report._markup import Markup, join, tag
+from fewvars.search.variables.evidence import WEAK
 
 _MOST_NAMED, _MOST_ROWS, _MOST_TERMS = 12, 60, 60
 
@@ -159,7 +160,7 @@ def importance_table(facts: Facts) -> Markup:
     """Return what each selected variable is worth."""
     if not facts.count:
         return tag("p", "No variable was selected, so there are no importances.")
-    found, resampled = facts.found, facts.found.frequencies
+    found, resampled, q_values = facts.found, facts.found.frequencies, facts.found.q_values
     evidence = list(zip(found.order, found.importances, found.importances_se, strict=True))
     rows = [
         tag(
@@ -167,6 +168,7 @@ def importance_table(facts: Facts) -> Markup:
             tag("th", name_of(facts.names[j]), scope="row"),
             tag("td", number(importance, 3), class_="number"),
             tag("td", "± ", number(se, 2), class_="number"),
+            None if q_values is None else tag("td", _sureness(q_values[j]), class_="number"),
             None if resampled is None else tag("td", f"{resampled[j]:.0%}", class_="number"),
         )
         for j, importance, se in evidence[:_MOST_ROWS]
@@ -177,13 +179,25 @@ def importance_table(facts: Facts) -> Markup:
         tag("th", "Variable", scope="col"),
         tag("th", "Importance", scope="col", class_="number"),
         tag("th", "Standard error", scope="col", class_="number"),
+        None if q_values is None else tag("th", "q-value", scope="col", class_="number"),
         None if resampled is None else tag("th", "Selected in resamples", scope="col", class_="number"),
     )
     caption = (
         "Importance is the rise of the held-out error when the variable is left out and the function is fitted "
-        f"again, as a share of the variance of the output.{more}"
+        "again, as a share of the variance of the output. The q-value is the smallest false discovery rate at which "
+        f"the variable would be selected.{more}{_interactions(facts)}"
     )
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
+
+
+def _sureness(q_value: float) -> str:
+    return f"{q_value:.2g}" + (" (weak)" if q_value > WEAK else "")
+
+
+def _interactions(facts: Facts) -> str:
+    """Say which pairs of variables interact."""
+    pairs = [f"{plain(one)} and {plain(other)}" for one, other in facts.found.interactions]
+    return f" The effects of these variables depend on each other: {listed(pairs, 8)}." if pairs else ""
 
 
 def loadings_table(facts: Facts) -> Markup:

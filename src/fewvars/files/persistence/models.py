@@ -12,6 +12,7 @@ from fewvars._common.kinds import (
     one_of,
     real,
     require,
+    row,
     rows,
     table,
     text,
@@ -156,6 +157,9 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "support_": array("bool", "inputs"),
             "feature_importances_": array("float", "inputs", finite=False),
             "feature_importances_se_": array("float", "inputs", finite=False),
+            "q_values_": array("float", "inputs", least=0.0),
+            "interactions_": rows(row(text(), text())),
+            "judge_": text(),
             "selection_frequencies_": array("float", "inputs", least=0.0),
             "support_sizes_": array("int", "candidates", least=0),
             "support_errors_": array("float", "candidates", finite=False),
@@ -163,7 +167,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "path_": one_of(Path),
         },
         _check_few_variables,
-        _OPTIONAL | {"selection_frequencies_"},
+        _OPTIONAL | {"selection_frequencies_", "q_values_", "interactions_", "judge_"},
     ),
     FewDirectionsRegressor: Description(
         {

@@ -8,7 +8,7 @@ their training rows, and with many of them the statistic grows like the absolute
 This is the idea of the projected covariance measure (Lundborg, Kim, Shah and Samworth, 2024), cross-fitted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,9 @@ from scipy import stats
 
 from fewvars._common.validation import FloatArray
 from fewvars.search.variables.forward import forward_search
-from fewvars.search.variables.growing_model import CLIP, GrowingModel
+from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
 from fewvars.search.variables.terms import Term, Terms
-from fewvars.series.dependence import RowFilter, autocorrelation_time
+from fewvars.series.dependence import DEPENDENT, RowFilter
 
 FEW_ROWS = 2000  # up to which five folds are used, and two from there on
 WEAK = 0.2  # a selected input of a larger q-value is called weak
@@ -33,18 +33,40 @@ def q_values(p_values: FloatArray, usable: np.ndarray) -> FloatArray:
     return found
 
 
-def folds(n: int, dependent: bool, gap: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return (train, test) rows of each fold: random ones, or consecutive ones with gaps if rows are dependent."""
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """How sure the groups are.
+
+    Attributes
+    ----------
+    q_values : (groups,)
+        The smallest false discovery rate at which each group is selected.
+    interactions : pairs of groups
+        Pairs of selected groups that the function needs together.
+    """
+
+    q_values: FloatArray
+    interactions: tuple[tuple[int, int], ...]
+
+
+def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return (train, test) rows of each fold: random ones, or consecutive ones with gaps if rows are dependent.
+
+    Parameters
+    ----------
+    time : float
+        Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide.
+    """
     k = 5 if n <= FEW_ROWS else 2
     rows = np.arange(n)
-    if not dependent:
+    if time <= DEPENDENT:
         place = rng.permutation(n) * k // n
         return [(rows[place != fold], rows[place == fold]) for fold in range(k)]
     place = rows * k // n
     pairs = []
     for fold in range(k):
         test = rows[place == fold]
-        pairs.append((rows[(rows < test[0] - gap) | (rows > test[-1] + gap)], test))
+        pairs.append((rows[(rows < test[0] - time) | (rows > test[-1] + time)], test))
     return pairs
 
 
@@ -104,31 +126,18 @@ def _design(terms: Terms, chosen: Sequence[Term]) -> FloatArray:
     return np.column_stack([np.ones((len(terms.Z), 1)), *(terms.columns(term) for term in chosen)])
 
 
-def p_values(
-    terms: Terms,
-    Y: FloatArray,
-    weights: FloatArray,
-    starts: np.ndarray,
-    usable: np.ndarray,
-    included: np.ndarray,
-    *,
-    ordered: bool,
-    seed: int = 0,
-) -> FloatArray:
+def p_values(data: Testable, usable: np.ndarray, included: np.ndarray, *, seed: int = 0) -> FloatArray:
     """Return a p-value for each usable group (a mask), one for the others, (groups,)."""
-    n = len(Y)
-    time = max(map(autocorrelation_time, Y.T)) if ordered else 1.0
+    n, time = len(data.Y), data.autocorrelation_time
     groups = np.flatnonzero(usable)
     products, blocks, count = np.zeros((groups.size, n)), np.zeros(n, int), 0
-    dependent = GrowingModel(terms, Y, weights, starts, ordered=ordered).dependent
-    for train, test in folds(n, dependent, int(np.ceil(time)), np.random.default_rng(seed)):
-        model = GrowingModel(terms.rows(train), Y[train], weights[train], _starts(starts, train), ordered=ordered)
+    for train, test in folds(n, time, np.random.default_rng(seed)):
+        model = GrowingModel(data.rows(train))
         forward_search(model, usable, included)
-        held_out = RowFilter(np.sqrt(weights[test].astype(float)), _starts(starts, test), model.filter.coefficient)
-        fold = _Fold(model, terms.rows(test), Y[test], held_out)
-        products[:, test] = fold.products(groups)
-        length = model.block if dependent else 1
-        blocks[test] = count + np.arange(test.size) // length
+        held_out = data.rows(test)
+        own = RowFilter(np.sqrt(held_out.weights.astype(float)), held_out.starts, model.filter.coefficient)
+        products[:, test] = _Fold(model, held_out.terms, held_out.Y, own).products(groups)
+        blocks[test] = count + np.arange(test.size) // model.block
         count = int(blocks[test].max()) + 1
     sums = np.array([np.bincount(blocks, row, minlength=count) for row in products])
     statistic = sums.sum(axis=1) / np.sqrt(np.maximum((sums**2).sum(axis=1), 1e-300))
@@ -137,6 +146,6 @@ def p_values(
     return found
 
 
-def _starts(starts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return which of some rows begin a run, or follow a gap."""
-    return starts[rows] | np.r_[True, np.diff(rows) > 1]
+def interactions(terms: Iterable[Term]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of groups that occur together in a term."""
+    return tuple(sorted({(term.groups[0], term.groups[1]) for term in terms if len(term.groups) > 1}))

@@ -6,6 +6,7 @@ products of a column and the residual, summed over blocks of rows, vary more tha
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -20,13 +21,13 @@ FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell ab
 _CHUNK = 200  # groups whose columns are gathered at a time
 
 
-class GrowingModel:
-    """Outputs as a sum of terms; what is left, and how surely another term would explain some of it.
+class Testable(NamedTuple):
+    """What tests are made on.
 
-    Parameters
+    Attributes
     ----------
     terms : Terms
-    Y : (n, outputs)
+    Y : (n, outputs), double precision
     weights : (n,)
     starts : (n,) bool
         The first row of each run.
@@ -34,12 +35,33 @@ class GrowingModel:
         Whether the order of the rows may mean something; if not, they are taken for independent.
     """
 
-    def __init__(self, terms: Terms, Y: FloatArray, weights: FloatArray, starts: np.ndarray, *, ordered: bool) -> None:
-        self.terms, self.Y = terms, np.asarray(Y, np.float64)
+    terms: Terms
+    Y: FloatArray
+    weights: FloatArray
+    starts: np.ndarray
+    ordered: bool
+
+    @property
+    def autocorrelation_time(self) -> float:
+        """Of the output that depends most on the rows before; one if the order means nothing."""
+        return max(map(autocorrelation_time, self.Y.T)) if self.ordered else 1.0
+
+    def rows(self, chosen: np.ndarray) -> "Testable":
+        """Return some of the rows; one that follows a gap begins a run."""
+        starts = self.starts[chosen] | np.r_[True, np.diff(chosen) > 1] if self.ordered else self.starts[chosen]
+        return Testable(self.terms.rows(chosen), self.Y[chosen], self.weights[chosen], starts, self.ordered)
+
+
+class GrowingModel:
+    """Outputs as a sum of terms; what is left, and how surely another term would explain some of it."""
+
+    def __init__(self, data: Testable) -> None:
+        terms, weights = data.terms, data.weights
+        self.terms, self.Y = terms, data.Y
         self.chosen: dict[Term, FloatArray] = {}
-        self.dependent = ordered and max(map(autocorrelation_time, self.Y.T)) > DEPENDENT
+        self.dependent = data.autocorrelation_time > DEPENDENT
         self._n = int((weights > 0).sum())
-        self.filter = RowFilter(np.sqrt(np.asarray(weights, np.float64)), starts)
+        self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
         widths = [terms.curve(g).shape[1] for g in range(terms.n_groups)]
         ends = np.cumsum(widths)
         self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]

@@ -14,8 +14,9 @@ from fewvars.search.held_out import TIE
 from fewvars.search.judge import Judge
 from fewvars.search.path import Path
 from fewvars.search.problem import Problem, Settings
+from fewvars.search.variables.evidence import Evidence, interactions, p_values, q_values
 from fewvars.search.variables.forward import Proposal, forward_search
-from fewvars.search.variables.growing_model import GrowingModel
+from fewvars.search.variables.growing_model import GrowingModel, Testable
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.network_judge import NetworkJudge
 from fewvars.search.variables.path import dense_to_empty
@@ -68,13 +69,19 @@ class Groups:
     included: np.ndarray
 
     @classmethod
-    def of(cls, labels: np.ndarray, include: np.ndarray, Z: FloatArray, constant: np.ndarray) -> "Groups":
-        """Rule out groups of inputs that are constant or repeat an earlier column of Z (n, inputs)."""
+    def of(
+        cls, labels: np.ndarray, include: np.ndarray, exclude: np.ndarray, Z: FloatArray, constant: np.ndarray
+    ) -> "Groups":
+        """Rule out groups with an excluded input, and those whose inputs are constant or repeat an earlier column of Z.
+
+        Inputs to include and to exclude are given by number.
+        """
         n_groups = int(labels.max()) + 1
         included = np.zeros(n_groups, bool)
         included[labels[include]] = True
         idle = constant | duplicated_columns(Z)
         usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
+        usable[labels[exclude]] = False
         return cls(labels, usable | included, included)
 
 
@@ -102,6 +109,12 @@ class Variables:
     judge: str
     n_updates: int = 0
     first_outcome: Outcome = Outcome.FINISHED
+
+    def with_support(self, mask: np.ndarray, problem: Problem, settings: VariableSettings) -> "Variables":
+        """Return the same with another support (groups,), judged in closed form."""
+        closed = SupportSearch(RidgeJudge.of(problem, self.labels, settings), problem.samples, self.labels)
+        nothing = np.zeros_like(mask)
+        return replace(self, support=settled(closed, [nothing, mask], nothing, fixed=True), judge=RidgeJudge.name)
 
     @property
     def inputs(self) -> np.ndarray:
@@ -184,15 +197,26 @@ def _found_along_path(
 
 
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> Proposal:
-    """Search forward on as many rows as the memory for all columns allows."""
+    """Search forward by tests."""
+    return forward_search(GrowingModel(_testable(problem, groups.labels)), groups.usable, groups.included, n_groups)
+
+
+def assess(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> Evidence:
+    """Return how sure each group is, and which pairs of the selected groups (a mask) interact."""
+    data = _testable(problem, groups.labels)
+    p = p_values(data, groups.usable, groups.included, seed=seed)
+    refined = forward_search(GrowingModel(data), mask, mask)
+    return Evidence(q_values(p, groups.usable), interactions(refined.terms))
+
+
+def _testable(problem: Problem, labels: np.ndarray) -> Testable:
+    """Return the data for tests: as many rows as the memory for all columns allows, in double precision."""
     samples = problem.samples
-    every = -(-samples.X.size // MOST_ENTRIES)
-    rows = np.arange(0, len(samples), every)
-    terms = Terms.of(samples.X[rows].astype(np.float64), groups.labels)
-    starts = np.zeros(len(rows), bool)
-    starts[np.searchsorted(rows, np.flatnonzero(problem.starts)[np.flatnonzero(problem.starts) <= rows[-1]])] = True
-    model = GrowingModel(terms, samples.Y[rows], samples.weights[rows], starts, ordered=problem.ordered)
-    return forward_search(model, groups.usable, groups.included, n_groups)
+    rows = np.arange(0, len(samples), -(-samples.X.size // MOST_ENTRIES))
+    runs = np.cumsum(problem.starts)[rows]
+    terms = Terms.of(samples.X[rows].astype(np.float64), labels)
+    starts = np.r_[True, np.diff(runs) > 0]
+    return Testable(terms, samples.Y[rows].astype(np.float64), samples.weights[rows], starts, problem.ordered)
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:
