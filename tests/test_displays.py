@@ -161,7 +161,8 @@ class TestPath:
 
     def test_groups_share_a_line(self, fitted):
         _, X, y = fitted
-        model = FewVariablesRegressor(
+        groups = [[0, 1], [2, 3], [4, 5], [6, 7]]
+        model = FewVariablesRegressor(**EASY, feature_groups=groups, judge="network", random_state=0)
             **EASY, feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], judge="network", random_state=0
         )
         display = PathDisplay.from_estimator(model.fit(X, y))
