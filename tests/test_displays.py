@@ -163,8 +163,6 @@ class TestPath:
         _, X, y = fitted
         groups = [[0, 1], [2, 3], [4, 5], [6, 7]]
         model = FewVariablesRegressor(**EASY, feature_groups=groups, judge="network", random_state=0)
-            **EASY, feature_groups=[[0, 1], [2, 3], [4, 5], [6, 7]], judge="network", random_state=0
-        )
         display = PathDisplay.from_estimator(model.fit(X, y))
         assert display.norms.shape[1] == 4
         assert {"x0 +1", "x4 +1", "x6 +1"} <= set(drawn(display))
