@@ -587,7 +587,8 @@ class TestProcesses:
     def test_interrupted_fit(self, folder):
         import termios
 
-        command = [sys.executable, "-m", "fewvars", "fit", str(folder / "data.csv"), "--target", "y", "--jobs", "2"]
+        command = [sys.executable, "-m", "fewvars", "fit", str(folder / "data.csv"), "--target", "y"]
+        command += ["--jobs", "2", "--set", "judge=network"]
         screen, terminal = os.openpty()  # progress appears on a terminal only, and tells when to interrupt
         termios.tcsetwinsize(terminal, (24, 80))
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal)

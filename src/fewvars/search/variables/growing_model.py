@@ -15,7 +15,8 @@ from fewvars._common.validation import FloatArray
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
-CLIP = 3.0  # robust standard deviations beyond which a residual counts no more
+CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
+WILD = 6.0  # and beyond which an output is brought back before supports are compared
 WHITE = 1.5  # autocorrelation time of the filtered residual below which it is taken for independent
 FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
 _CHUNK = 200  # groups whose columns are gathered at a time
@@ -97,6 +98,13 @@ class GrowingModel:
         columns = [np.ones((len(self.Y), 1)), *(self.terms.columns(term) for term in chosen)]
         return self.filter.apply(np.column_stack(columns))
 
+    def without_outliers(self, data: Testable) -> FloatArray:
+        """Return the outputs of these or other rows with wild values brought back to near the model, (n, outputs)."""
+        slopes = np.linalg.lstsq(self.design(self.chosen), self.robust_outputs, rcond=1e-8)[0]
+        columns = [np.ones((len(data.Y), 1)), *(data.terms.columns(term) for term in self.chosen)]
+        predicted = np.column_stack(columns) @ slopes
+        return predicted + _clipped(data.Y - predicted, WILD)
+
     def add(self, term: Term) -> None:
         """Put a term into the model."""
         self.chosen[term] = self.terms.columns(term)
@@ -139,7 +147,7 @@ class GrowingModel:
             return 1.0
         explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
-        ratio = explained / lost.shape[1] / variance / self._inflation(lost)
+        ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / self._inflation(lost)
         return float(self._combined(ratio, lost.shape[1]))
 
     def screen(self, kind: str) -> FloatArray:
@@ -252,11 +260,13 @@ class GrowingModel:
 
     def _settle(self) -> None:
         """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
-        fitted = self._Q @ (self._Q.T @ self._y)
+        middle = np.median(self._y, axis=0)
+        fitted = self._Q @ (self._Q.T @ (middle + _clipped(self._y - middle, WILD)))
         for _ in range(20):
-            new = self._Q @ (self._Q.T @ (fitted + _clipped(self._y - fitted)))
-            moved, fitted = np.abs(new - fitted).max(), new
-            if moved < 1e-4:
+            rest = _clipped(self._y - fitted)
+            new = self._Q @ (self._Q.T @ (fitted + rest))
+            moved, fitted = np.abs(new - fitted).max(axis=0), new
+            if (moved <= 1e-3 * np.abs(rest).mean(axis=0)).all():
                 break
         rest = _clipped(self._y - fitted)
         self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
@@ -277,10 +287,10 @@ class GrowingModel:
             self._rebuild()
 
 
-def _clipped(residual: FloatArray) -> FloatArray:
-    """Clip residuals (n, outputs) at some robust standard deviations; not where most of them are equal."""
+def _clipped(residual: FloatArray, most: float = CLIP) -> FloatArray:
+    """Clip residuals (n, outputs) at some robust standard deviations; not where half of them are equal."""
     spread = 1.4826 * np.median(np.abs(residual - np.median(residual, axis=0)), axis=0)
-    limit = np.where(spread > 1e-3 * residual.std(axis=0), CLIP * spread, np.inf)
+    limit = np.where(spread > 1e-12 * np.abs(residual).max(axis=0), most * spread, np.inf)
     return np.clip(residual, -limit, limit)
 
 

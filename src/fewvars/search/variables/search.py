@@ -140,7 +140,8 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
         support = settled(closed, [groups.included], groups.included)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
     progress.stage("searching", "step")
-    proposal = propose(problem, groups, settings.n_variables)
+    proposal, problem = propose(problem, groups, settings.n_variables)
+    closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
     if settings.solver != MONOTONE and not networks_matter(problem, proposal):
         support = settled(closed, proposal.nested, groups.included, fixed=settings.n_variables is not None)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
@@ -196,27 +197,37 @@ def _found_along_path(
     return found(support, judge=judge.name)
 
 
-def propose(problem: Problem, groups: Groups, n_groups: int | None) -> Proposal:
-    """Search forward by tests."""
-    return forward_search(GrowingModel(_testable(problem, groups.labels)), groups.usable, groups.included, n_groups)
+def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
+    """Search forward by tests; return the proposal, and the problem without wild outputs."""
+    model = GrowingModel(_testable(problem, groups.labels))
+    proposal = forward_search(model, groups.usable, groups.included, n_groups)
+    samples = problem.samples
+    Y = samples.Y.copy()
+    varying = np.ptp(Y, axis=0) > 0
+    Y[:, varying] = model.without_outliers(_testable(problem, groups.labels, most=samples.X.size))
+    return proposal, replace(problem, samples=replace(samples, Y=Y))
 
 
 def assess(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> Evidence:
     """Return how sure each group is, and which pairs of the selected groups (a mask) interact."""
+    if problem.constant or not groups.usable.any():
+        return Evidence(np.ones(mask.size), ())
     data = _testable(problem, groups.labels)
     p = p_values(data, groups.usable, groups.included, seed=seed)
     refined = forward_search(GrowingModel(data), mask, mask)
     return Evidence(q_values(p, groups.usable), interactions(refined.terms))
 
 
-def _testable(problem: Problem, labels: np.ndarray) -> Testable:
+def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) -> Testable:
     """Return the data for tests: as many rows as the memory for all columns allows, in double precision."""
     samples = problem.samples
-    rows = np.arange(0, len(samples), -(-samples.X.size // MOST_ENTRIES))
+    rows = np.arange(0, len(samples), -(-samples.X.size // most))
     runs = np.cumsum(problem.starts)[rows]
     terms = Terms.of(samples.X[rows].astype(np.float64), labels)
     starts = np.r_[True, np.diff(runs) > 0]
-    return Testable(terms, samples.Y[rows].astype(np.float64), samples.weights[rows], starts, problem.ordered)
+    varying = np.ptp(samples.Y, axis=0) > 0
+    Y = samples.Y[np.ix_(rows, varying)].astype(np.float64)
+    return Testable(terms, Y, samples.weights[rows], starts, problem.ordered)
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:

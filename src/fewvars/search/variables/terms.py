@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -63,8 +64,8 @@ class Terms:
         return [np.flatnonzero(self.labels == g) for g in range(self.n_groups)]
 
     def bends(self, group: int) -> bool:
-        """Return whether some input of the group takes more than two values, so that a curve differs from a line."""
-        return bool((self.levels[self.members[group]] > 2).any())
+        """Return whether a curve differs from a line: an input takes more than two values, or there are several."""
+        return self.members[group].size > 1 or bool((self.levels[self.members[group]] > 2).any())
 
     def columns(self, term: Term) -> FloatArray:
         """Return the columns of a term, (n, m)."""
@@ -75,8 +76,9 @@ class Terms:
         return self.Z[:, self.members[group]]
 
     def curve(self, group: int) -> FloatArray:
-        """x, x^2 and x^3 for each input: as many powers as its values tell apart."""
-        return np.column_stack([self._powers(j) for j in self.members[group]])
+        """x, x^2 and x^3 for each input, as many powers as its values tell apart, and products within the group."""
+        powers = [self._powers(j) for j in self.members[group]]
+        return np.column_stack([*powers, self._inner_products(group)])
 
     def wave(self, group: int) -> FloatArray:
         """Higher powers, a kink and waves, for what a cubic cannot follow."""
@@ -95,6 +97,11 @@ class Terms:
         squares = np.clip(a, -REACH, REACH) ** 2, np.clip(b, -REACH, REACH) ** 2
         parts = [squares[0][:, :, None] * b[:, None, :], a[:, :, None] * squares[1][:, None, :]]
         return np.column_stack([part.reshape(len(a), -1)[:, :MOST_PRODUCTS] for part in parts])
+
+    def _inner_products(self, group: int) -> FloatArray:
+        x = self.line(group)
+        pairs = list(combinations(range(x.shape[1]), 2))[:MOST_PRODUCTS]
+        return np.column_stack([np.empty((len(x), 0)), *(x[:, i] * x[:, j] for i, j in pairs)])
 
     def _powers(self, j: int) -> FloatArray:
         x = self.Z[:, j]
