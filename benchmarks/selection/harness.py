@@ -18,6 +18,7 @@ from benchmarks.rows import Row, collect, read, source_digest
 from benchmarks.selection import registry
 
 ROOT = Path(__file__).parents[2]
+COMMAND = ("-m", "benchmarks.selection.worker")
 TIME_LIMIT = 600.0
 START_LIMIT = 600.0  # imports and compilation
 GIVE_UP = 2  # timeouts of a method on a problem, after which its other seeds are not tried
@@ -33,15 +34,15 @@ class Worker:
 
     def __init__(self, method: str, source: Path | None = None, data: Path | None = None):
         self.method, self.source, self.data = method, source, data
-        self._process: subprocess.Popen | None = None
+        self.process: subprocess.Popen | None = None
 
     def ask(self, key: Row, limit: float) -> Row:
         """Return the row of a key, or why there is none."""
-        if self._process is None:
+        if self.process is None:
             self._start()
         answer = self._exchange(key, limit)
         if answer is None:
-            died = self._process is not None and self._process.poll() is not None
+            died = self.process is not None and self.process.poll() is not None
             self.stop()
             return {"failure": "the process died"} if died else {"failure": "timeout", "limit": limit}
         return answer
@@ -49,8 +50,8 @@ class Worker:
     def _start(self) -> None:
         folders = [str(self.source)] if self.source else [str(Path(fv.__file__).parents[1])]
         path = os.pathsep.join([*folders, str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.selection.worker"],
+        self.process = subprocess.Popen(
+            [sys.executable, *COMMAND],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("SELECTION_VERBOSE") else subprocess.DEVNULL,
@@ -68,7 +69,7 @@ class Worker:
 
     def _exchange(self, message: Any, limit: float) -> Row | None:
         """Return the answer to a message, None if there was none in time or the process died."""
-        process = self._process
+        process = self.process
         try:
             process.stdin.write(json.dumps(message).encode() + b"\n")
             process.stdin.flush()
@@ -83,11 +84,11 @@ class Worker:
 
     def stop(self) -> None:
         """Kill the process and what it started."""
-        if self._process is not None:
+        if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._process = None
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()  # closes the pipes
+            self.process = None
 
 
 @dataclass

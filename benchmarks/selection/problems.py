@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.signal import lfilter
@@ -137,6 +137,12 @@ def growing(rng, active):
     return spread * rng.standard_normal(len(active))
 
 
+def growing_with_size(rng, active):
+    """A standard deviation that is larger where the second active input is far from zero."""
+    spread = 0.3 + np.abs(active[:, 1])
+    return spread / np.sqrt(1.09 + 0.6 * np.sqrt(2 / np.pi)) * rng.standard_normal(len(active))
+
+
 def bursts(rng, active):
     """One row in ten has five times the standard deviation of the others."""
     spread = np.where(rng.random(len(active)) < 0.1, 5.0, 1.0) / np.sqrt(3.4)
@@ -159,6 +165,7 @@ class Problem:
     noise: Noise = normal
     timed: bool = False
     tags: Sequence[str] = ()
+    missing: ClassVar[str | None] = None  # why there are no data
 
     @property
     def k(self) -> int:
@@ -174,7 +181,7 @@ class Problem:
     @property
     def source(self) -> list[str]:
         """What the data depend on, as text: a row stays valid while this does."""
-        return [f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self) if f.name != "tags"]
+        return [f"{f.name}={source_text(getattr(self, f.name))}" for f in fields(self) if f.name != "tags"]
 
     def data(self, seed: int) -> Data:
         """Return replicate `seed`."""
@@ -191,8 +198,8 @@ class Problem:
         return self.function(*active.T) if self.function else np.zeros(len(active))
 
 
-def _text(value: Any) -> str:
+def source_text(value: Any) -> str:
     """Return the source of a function, with the arguments it was given; the repr of anything else."""
     if isinstance(value, partial):
-        return f"{_text(value.func)}{value.keywords}"
+        return f"{source_text(value.func)}{value.keywords}"
     return inspect.getsource(value) if callable(value) else repr(value)

@@ -96,6 +96,22 @@ def overview(problems: Sequence[str], methods: Sequence[str], rows: dict[Cell, d
     return table(("problem", *methods), lines) + f"\n\n{note}{WRONG:g}."
 
 
+def measured(problems: Sequence[str], methods: Sequence[str], rows: dict[Cell, dict[int, Row]], right: str) -> str:
+    """Return right / wrong discoveries per problem and over all, means over seeds; empty without rows."""
+    sums = {method: np.zeros(2) for method in methods}
+    lines = []
+    for problem in problems:
+        line = [problem]
+        for method in methods:
+            some = finished(rows.get((problem, method), {}))
+            means = np.array([total(some, name) / max(len(some), 1) for name in ("found", "wrong")])
+            sums[method] += means if some else np.nan
+            line.append(f"{means[0]:g} / {means[1]:g}" if some else "-")
+        lines.append(tuple(line))
+    lines.append(("**all**", *(f"{found:g} / {wrong:g}" if found >= 0 else "-" for found, wrong in sums.values())))
+    return table((right, *methods), lines) if any((p, m) in rows for p in problems for m in methods) else ""
+
+
 def check(problems: Sequence[str], methods: Sequence[str], rows: dict[Cell, dict[int, Row]], ours: str = OURS) -> str:
     """Return where a careful rival finds more, and where we select too much."""
     lines, worse, compared = [], [], 0

@@ -34,15 +34,13 @@ def fit(problem: str, method: str, seed: int, folder: Path | None = None) -> Row
     """Return what one method makes of one data set; the centred error is 1 for a prediction by the mean."""
     data = registry.problems(folder)[problem].data(seed)
     chosen = registry.METHODS[method]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that nothing was selected, or something not converged, shows in the row
-        start, busy = time.perf_counter(), time.process_time()
-        answer = chosen.select(data, seed)
-        seconds, busy = time.perf_counter() - start, time.process_time() - busy
-        error = None
-        if data.X_test is not None:
-            errors = [fv.metrics.centred_error(data.y_test, make()(data.X_test)) for make in answer.predictions]
-            error = float(min(errors)) if np.isfinite(errors).all() else None
+    start, busy = time.perf_counter(), time.process_time()
+    answer = chosen.select(data, seed)
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    error = None
+    if data.X_test is not None:
+        errors = [fv.metrics.centred_error(data.y_test, make()(data.X_test)) for make in answer.predictions]
+        error = float(min(errors)) if np.isfinite(errors).all() else None
     row = judged(data, np.asarray(answer.selected, bool)) | {"error": error, "seconds": seconds, "busy": busy}
     return row | {"version": version(chosen)} | answer.extras
 
@@ -55,6 +53,7 @@ def version(method: Method) -> str:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")  # that nothing was selected, or something not converged, shows in the row
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print must not come between the replies
 
@@ -64,10 +63,11 @@ def main() -> None:
 
     start = json.loads(sys.stdin.readline())
     folder = Path(start["data"]) if start["data"] else None
+    method = registry.METHODS[start["method"]]
     try:
-        version(registry.METHODS[start["method"]])
-        if registry.METHODS[start["method"]].ours:
-            compiled()
+        version(method)
+        if method.prepare:
+            method.prepare()
     except Exception as error:
         reply({"failure": f"{type(error).__name__}: {error}"})
         return
@@ -77,16 +77,6 @@ def main() -> None:
             reply(fit(**json.loads(line), folder=folder))
         except Exception as error:  # a failure is a row
             reply({"failure": f"{type(error).__name__}: {error}"[:300]})
-
-
-def compiled() -> None:
-    """Have everything compiled, so that no fit is charged for it."""
-    X = np.random.default_rng(0).standard_normal((400, 10))
-    for y in (np.sin(3 * X[:, 1]) * X[:, 2], X[:, 0]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fv.FewVariablesRegressor(random_state=0).fit(X, y, t=1.0)
-            fv.FewVariablesRegressor(random_state=0).fit(X, y)
 
 
 if __name__ == "__main__":
