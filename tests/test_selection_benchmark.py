@@ -64,10 +64,11 @@ def test_after_two_timeouts_the_other_seeds_of_a_problem_are_not_tried(tmp_path)
 
 
 def test_a_worker_that_takes_too_long_is_killed(monkeypatch):
-    command = 'import sys, time; sys.stdin.readline(); print(\'{"package": ""}\', flush=True); time.sleep(60)'
+    ready = '{"package": "", "version": "1"}'
+    command = f"import sys, time; sys.stdin.readline(); print({ready!r}, flush=True); time.sleep(60)"
     monkeypatch.setattr(harness, "COMMAND", ("-c", command))
     worker = harness.Worker("linear-forward")
-    assert worker.ask({"seed": 0}, 0.05) == {"failure": "timeout", "limit": 0.05}
+    assert worker.ask({"seed": 0}, 0.05) == {"failure": "timeout", "limit": 0.05, "version": "1"}
     assert worker.process is None
 
 

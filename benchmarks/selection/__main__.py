@@ -5,9 +5,10 @@
 
 Every fit is a line in benchmarks/results/selection/METHOD.jsonl: started again, only what is missing is run. Rows of
 rivals stay valid when fewvars changes. Settings are chosen on the problems called `development`, seeds from 100;
-`reported` ones have other functions and shapes, seeds 0 to 19. A fit that takes longer than the time limit is killed,
-and counted as such; after two of these the other seeds of that problem are not tried. `--problems` takes collections
-(`list` prints them) or patterns of names; `--before FOLDER` is a checkout of an older fewvars, for the method `before`.
+`reported` ones have other functions and shapes, seeds 0 to 19. A fit that takes longer than the time limit (seconds of
+the processor, or three times that by the clock) is killed, and counted as such; after two of these the other seeds of
+that problem are not tried. `--problems` takes collections (`list` prints them) or patterns of names; `--before FOLDER`
+is a checkout of an older fewvars, for the method `before`.
 """
 
 import argparse
@@ -87,7 +88,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     running = commands.add_parser("run", help="make the rows that are missing")
     add_options(running, seeds=20)
-    running.add_argument("--time-limit", type=float, default=TIME_LIMIT, help="seconds of a fit")
+    running.add_argument("--time-limit", type=float, default=TIME_LIMIT, help="processor seconds of a fit")
     running.add_argument("--before", type=Path, help="checkout of an older fewvars")
     running.add_argument("--retry", action="store_true", help="make rows of failures again")
     running.set_defaults(run=run, results=RESULTS)

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,8 +22,18 @@ ROOT = Path(__file__).parents[2]
 COMMAND = ("-m", "benchmarks.selection.worker")
 TIME_LIMIT = 600.0
 START_LIMIT = 600.0  # imports and compilation
+PATIENCE = 3.0  # seconds of the clock for each of the processor, before a fit is killed
 GIVE_UP = 2  # timeouts of a method on a problem, after which its other seeds are not tried
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def processor_seconds(pid: int) -> float:
+    """Return how long a process has computed, so that other work on the machine is not held against it."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # other systems: only the clock counts
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class CannotRun(RuntimeError):
@@ -35,6 +46,7 @@ class Worker:
     def __init__(self, method: str, source: Path | None = None, data: Path | None = None):
         self.method, self.source, self.data = method, source, data
         self.process: subprocess.Popen | None = None
+        self.version = ""
 
     def ask(self, key: Row, limit: float) -> Row:
         """Return the row of a key, or why there is none."""
@@ -42,10 +54,10 @@ class Worker:
             self._start()
         answer = self._exchange(key, limit)
         if answer is None:
-            died = self.process is not None and self.process.poll() is not None
+            died = self.process.poll() is not None
             self.stop()
-            return {"failure": "the process died"} if died else {"failure": "timeout", "limit": limit}
-        return answer
+            answer = {"failure": "the process died"} if died else {"failure": "timeout", "limit": limit}
+        return answer | {"version": self.version}
 
     def _start(self) -> None:
         folders = [str(self.source)] if self.source else [str(Path(fv.__file__).parents[1])]
@@ -63,6 +75,7 @@ class Worker:
             self.stop()
             reason = answer["failure"] if answer else "it did not start"
             raise CannotRun(f"{self.method} cannot run: {reason}. Rivals are installed by `make .venv-bench/.bench`.")
+        self.version = answer["version"]
         if self.source and Path(answer["package"]).parent != self.source.resolve():
             self.stop()
             raise CannotRun(f"{self.method} took fewvars from {answer['package']}, not from {self.source}")
@@ -76,11 +89,18 @@ class Worker:
         except BrokenPipeError:
             process.wait()
             return None
-        ready, _, _ = select.select([process.stdout], [], [], limit)
-        line = process.stdout.readline() if ready else b""
-        if ready and not line:
-            process.wait()
+        line = process.stdout.readline() if self._ready(limit) else b""
+        if not line and select.select([process.stdout], [], [], 0)[0]:
+            process.wait()  # the pipe is at its end: it died
         return json.loads(line) if line else None
+
+    def _ready(self, limit: float) -> bool:
+        """Wait for an answer while less than `limit` processor seconds, and `PATIENCE` times that, have passed."""
+        start, busy = time.monotonic(), processor_seconds(self.process.pid)
+        while time.monotonic() - start < PATIENCE * limit and processor_seconds(self.process.pid) - busy < limit:
+            if select.select([self.process.stdout], [], [], min(limit, 1.0))[0]:
+                return True
+        return False
 
     def stop(self) -> None:
         """Kill the process and what it started."""

@@ -49,14 +49,14 @@ def paired(ours: dict[int, Row], theirs: dict[int, Row]) -> tuple[float, float, 
 
 
 def cells(by_seed: dict[int, Row]) -> tuple[str, ...]:
-    """Return the figures of one method on one problem: found, wrong, share, error, seconds, seeds, failures."""
+    """Return the figures of one method on one problem: found, wrong, share, error, times, seeds, failures."""
     rows = finished(by_seed)
     failures = [row["failure"] for row in by_seed.values() if "failure" in row]
     timeouts = sum(failure in ("timeout", "not tried") for failure in failures)
     notes = [f"{timeouts} timed out or not tried after that"] * bool(timeouts)
     notes += [f"{len(failures) - timeouts} failed"] * (len(failures) > timeouts)
     if not rows:
-        return "-", "-", "-", "-", "-", "0", "; ".join(notes)
+        return "-", "-", "-", "-", "-", "-", "0", "; ".join(notes)
     errors = [row["error"] for row in rows if row["error"] is not None]
     return (
         f"{total(rows, 'found')} / {total(rows, 'possible')}",
@@ -64,12 +64,13 @@ def cells(by_seed: dict[int, Row]) -> tuple[str, ...]:
         f"{wrong_share(rows):.2f}",
         mean_and_error(errors) if errors else "-",
         f"{np.median([row['seconds'] for row in rows]):.2g}",
+        f"{np.median([row['busy'] for row in rows]):.2g}",
         str(len(rows)),
         "; ".join(notes),
     )
 
 
-FIGURES = ("true found", "wrong", "wrong share", "centred error", "s", "seeds", "")
+FIGURES = ("true found", "wrong", "wrong share", "centred error", "s", "processor s", "seeds", "")
 
 
 def details(problems: Sequence[str], methods: Sequence[str], rows: dict[Cell, dict[int, Row]]) -> str:

@@ -42,7 +42,7 @@ def fit(problem: str, method: str, seed: int, folder: Path | None = None) -> Row
         errors = [fv.metrics.centred_error(data.y_test, make()(data.X_test)) for make in answer.predictions]
         error = float(min(errors)) if np.isfinite(errors).all() else None
     row = judged(data, np.asarray(answer.selected, bool)) | {"error": error, "seconds": seconds, "busy": busy}
-    return row | {"version": version(chosen)} | answer.extras
+    return row | answer.extras
 
 
 def version(method: Method) -> str:
@@ -65,13 +65,13 @@ def main() -> None:
     folder = Path(start["data"]) if start["data"] else None
     method = registry.METHODS[start["method"]]
     try:
-        version(method)
+        ready = {"package": str(Path(fv.__file__).parent), "version": version(method)}
         if method.prepare:
             method.prepare()
     except Exception as error:
         reply({"failure": f"{type(error).__name__}: {error}"})
         return
-    reply({"package": str(Path(fv.__file__).parent)})
+    reply(ready)
     for line in sys.stdin:
         try:
             reply(fit(**json.loads(line), folder=folder))
