@@ -1,8 +1,8 @@
 """Rows of a benchmark: every finished fit is a line of JSON, so that a stopped run continues where it ended.
 
-A row holds what names a fit (such as target and seed), what was measured, the version, and a digest of the source of
-the package and of the benchmark. Rows are found by their names alone; those made by other code are used, with a
-message, unless fresh ones are asked for.
+A row holds what names a fit (such as target and seed), what was measured, the version, and a digest of the code that it
+depends on: the package and the benchmark, unless the benchmark says otherwise. Rows are found by their names alone;
+those made by other code are used, with a message, unless fresh ones are asked for.
 """
 
 import argparse
@@ -27,12 +27,23 @@ RESULTS = Path("benchmarks/results")
 
 def code_digest(fit: Callable[..., Row]) -> str:
     """Return twelve hexadecimal digits that change with any module of the package, and with that of the benchmark."""
-    package = Path(fv.__file__).parent
     benchmark = sys.modules[getattr(fit, "func", fit).__module__]
     digest = hashlib.sha256(Path(str(benchmark.__file__)).read_bytes())
+    _add_package(digest, Path(fv.__file__).parent)
+    return digest.hexdigest()[:12]
+
+
+def source_digest(texts: Iterable[str], package: Path | None = None) -> str:
+    """Return twelve hexadecimal digits that change with any of the texts, and with any module in a package's folder."""
+    digest = hashlib.sha256("\0".join(texts).encode())
+    if package is not None:
+        _add_package(digest, package)
+    return digest.hexdigest()[:12]
+
+
+def _add_package(digest: Any, package: Path) -> None:
     for module in sorted(package.rglob("*.py")):
         digest.update(module.relative_to(package).as_posix().encode() + b"\0" + module.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def read(file: Path) -> list[Row]:
@@ -57,30 +68,42 @@ def append(file: Path, row: Row) -> None:
 
 
 def collect(
-    file: Path, fit: Callable[..., Row], keys: Sequence[Row], *, n_jobs: int = 1, fresh: bool = False
+    file: Path,
+    fit: Callable[..., Row],
+    keys: Sequence[Row],
+    *,
+    n_jobs: int = 1,
+    fresh: bool = False,
+    code: Callable[[Row], str] | None = None,
+    valid: Callable[[Row], bool] | None = None,
+    threads: bool = False,
 ) -> list[Row]:
     """Return a row for every key: those in the file, and `fit(**key)` for those that are missing.
 
     `keys` are small dicts such as {"target": "setting 1", "seed": 0}; a row is a key, what `fit` returned for it,
-    `version` and `code`. New rows are appended as they come, made by `n_jobs` processes; the last row of a key
-    counts. With `fresh`, rows of other code are made again.
+    `version` (of the package, unless `fit` returned one) and `code`. New rows are appended as they come, made by
+    `n_jobs` processes or threads; the last row of a key counts. `code` returns the digest of the code that the row of
+    a key depends on, `code_digest(fit)` if it is None. With `fresh`, rows of other code are made again; so are those
+    that are not `valid`.
     """
-    code = code_digest(fit)
-    wanted = [_name(key) for key in keys]
+    common = code_digest(fit) if code is None else ""
+    wanted = {_name(key): code(key) if code else common for key in keys}
     names = tuple(keys[0]) if keys else ()
     known = {}
     for row in read(file):
-        if not fresh or row.get("code") == code:
-            known[_name({name: row.get(name) for name in names})] = row
-    stale = sum(known[name].get("code") != code for name in wanted if name in known)
+        name = _name({name: row.get(name) for name in names})
+        if (not fresh or row.get("code") == wanted.get(name)) and (valid is None or valid(row)):
+            known[name] = row
+    stale = sum(known[name].get("code") != digest for name, digest in wanted.items() if name in known)
     if stale:
         print(f"{stale} of {len(keys)} rows were made by other code; --fresh makes them again.", file=sys.stderr)
-    missing = [key for key, name in zip(keys, wanted, strict=True) if name not in known]
-    stamp = {"version": fv.__version__, "code": code}
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(_made)(fit, key) for key in missing)
-    for row in tqdm(results, total=len(missing), unit="fit", disable=not missing):
-        append(file, row | stamp)
-        known[_name({name: row[name] for name in names})] = row | stamp
+    missing = [key for key in keys if _name(key) not in known]
+    jobs = (delayed(_made)(fit, key) for key in missing)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", prefer="threads" if threads else None)
+    for row in tqdm(parallel(jobs), total=len(missing), unit="fit", disable=not missing):
+        name = _name({name: row[name] for name in names})
+        known[name] = row | {"version": row.get("version", fv.__version__), "code": wanted[name]}
+        append(file, known[name])
     return [known[name] for name in wanted]
 
 
