@@ -66,7 +66,7 @@ def forward_search(
     for group in np.flatnonzero(included).tolist():
         model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
         _refine(model)
-    while model.degrees_of_freedom > max(10, len(model.Y) // 4):
+    while n_groups is not None or model.degrees_of_freedom > max(10, len(model.Y) // 4):
         room = model.mask.size if n_groups is None else n_groups - int(model.mask.sum())
         if room == 0:
             break
