@@ -1,0 +1,146 @@
+"""q-values: the false discovery rate by hand, folds that hold out every row, p-values that keep their word."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fewvars.search.variables.evidence import FEW_ROWS, folds, interactions, p_values, q_values
+from fewvars.search.variables.terms import Term
+from planted import autoregressive, mask, standardised
+
+
+def benjamini_hochberg(p, level):
+    """Return which hypotheses are rejected: those up to the last with p_(k) <= k level / m."""
+    order = np.argsort(p)
+    below = np.flatnonzero(p[order] <= level * np.arange(1, p.size + 1) / p.size)
+    rejected = np.zeros(p.size, bool)
+    rejected[order[: below[-1] + 1 if below.size else 0]] = True
+    return rejected
+
+
+class TestQValues:
+    def test_by_hand(self):
+        everything = np.ones(5, bool)
+        found = q_values(np.array([0.01, 0.5, 0.03, 0.02, 0.9]), everything)
+        assert_allclose(found, [0.05, 0.625, 0.05, 0.05, 0.9])
+
+    @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0.001, 0.999))
+    def test_are_the_levels_at_which_benjamini_and_hochberg_reject(self, p, level):
+        p = np.array(p)
+        found = q_values(p, np.ones(p.size, bool))
+        if np.abs(found - level).min() > 1e-9:  # a tie is a matter of rounding
+            assert_array_equal(found <= level, benjamini_hochberg(p, level))
+        assert (found >= p - 1e-12).all()
+        assert (found <= 1.0).all()
+
+    def test_unusable_groups_are_no_rivals(self):
+        p = np.array([0.02, 1e-9, 0.04, 0.9])
+        usable = np.array([True, False, True, True])
+        assert_allclose(q_values(p, usable), [0.06, 1.0, 0.06, 0.9])
+
+
+class TestFolds:
+    @pytest.mark.parametrize(("n", "time", "k"), [(100, 1.0, 5), (101, 9.5, 5), (FEW_ROWS + 1, 1.0, 2)])
+    def test_hold_out_each_row_once(self, n, time, k):
+        found = folds(n, time, np.random.default_rng(0))
+        assert len(found) == k
+        assert_array_equal(np.sort(np.concatenate([test for _, test in found])), np.arange(n))
+        assert np.ptp([test.size for _, test in found]) <= 1
+        for train, test in found:
+            assert not np.intersect1d(train, test).size
+            assert (np.diff(train) > 0).all()
+            assert (np.diff(test) > 0).all()
+
+    def test_independent_rows_are_all_used_and_drawn_at_random(self):
+        one, other = (folds(100, 1.0, np.random.default_rng(seed)) for seed in (0, 1))
+        assert all(train.size == 80 for train, _ in one)
+        assert not np.array_equal(one[0][1], other[0][1])
+        assert_array_equal(one[0][1], folds(100, 1.0, np.random.default_rng(0))[0][1])
+
+    @pytest.mark.parametrize("time", [2.5, 10.0])
+    def test_dependent_rows_are_consecutive_with_gaps_as_wide_as_their_dependence(self, time):
+        for train, test in folds(200, time, np.random.default_rng(0)):
+            assert_array_equal(test, np.arange(test[0], test[-1] + 1))
+            distance = np.abs(train[:, None] - test).min(axis=1)
+            assert time < distance.min() <= time + 1
+
+
+def evidence(X, y, included=(), excluded=(), seed=0, **options):
+    data = standardised(X, y, **options)
+    d = data.terms.n_groups
+    return p_values(data, ~mask(*excluded, d=d), mask(*included, d=d), seed=seed)
+
+
+class TestPValues:
+    def test_null_ones_are_not_too_small(self):
+        found = []
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            found.append(evidence(rng.standard_normal((80, 5)), rng.standard_normal(80)))
+        assert (np.array(found) < 0.05).mean() < 0.08
+        assert (np.array(found) < 0.005).mean() < 0.02
+
+    def test_null_ones_beside_planted_ones_are_not_too_small(self):
+        found = []
+        for seed in range(15):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((100, 5))
+            found.append(evidence(X, X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(100)))
+        found = np.array(found)
+        assert (found[:, 2:] < 0.05).mean() < 0.1
+        assert (found[:, :2] < 0.01).mean() > 0.9
+
+    def test_null_ones_in_dependent_rows_are_not_too_small(self):
+        found = [
+            evidence(autoregressive(0.9, 200, 5, seed=seed), autoregressive(0.9, 200, seed=50 + seed))
+            for seed in range(20)
+        ]
+        assert (np.array(found) < 0.05).mean() < 0.1
+
+    @pytest.mark.parametrize("dependent", [False, True])
+    def test_planted_variables_are_sure(self, dependent):
+        n, c = 400, 0.8 if dependent else 0.0
+        X = autoregressive(c, n, 10, seed=3)
+        y = X[:, 1] + X[:, 4] * X[:, 6] + 0.5 * autoregressive(c, n, seed=4)[:, 0]
+        found = q_values(evidence(X, y), np.ones(10, bool))
+        assert (found[[1, 4, 6]] < 0.05).all()
+        assert (np.delete(found, [1, 4, 6]) > 0.05).all()
+
+    def test_unusable_groups_have_no_evidence(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((100, 4))
+        found = evidence(X, X[:, 0] + X[:, 2] + 0.1 * rng.standard_normal(100), excluded=[2])
+        assert found[2] == 1.0
+        assert found[0] < 0.01
+
+    def test_groups_and_outputs(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((150, 6))
+        Y = np.column_stack([X[:, 0], X[:, 3]]) + 0.3 * rng.standard_normal((150, 2))
+        found = evidence(X, Y, labels=[0, 0, 1, 1, 2, 2])
+        assert found.shape == (3,)
+        assert (found[:2] < 0.001).all()
+
+    def test_are_the_same_for_the_same_seed_and_in_other_units(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((100, 4))
+        y = X[:, 0] + rng.standard_normal(100)
+        assert_array_equal(evidence(X, y, seed=1), evidence(X, y, seed=1))
+        assert_allclose(evidence(X, y, seed=1), evidence(-1e3 * X + 5, 1e6 * y - 1, seed=1), rtol=1e-6)
+
+    def test_one_wild_output_makes_nothing_sure_and_hides_nothing(self):
+        rng = np.random.default_rng(5)
+        X = rng.standard_normal((200, 8))
+        y = X[:, 1] + 0.5 * rng.standard_normal(200)
+        y[17] = 1e6
+        found = evidence(X, y)
+        assert found[1] < 1e-4
+        assert (np.delete(found, 1) > 0.005).all()
+
+
+def test_interactions_are_pairs_of_groups_each_once():
+    terms = [Term("line", (0,)), Term("product", (2, 4)), Term("bent product", (2, 4)), Term("product", (0, 1))]
+    assert interactions(terms) == ((0, 1), (2, 4))
+    assert interactions(terms[:1]) == ()
