@@ -20,7 +20,7 @@ from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
-FEW_ROWS = 2000  # up to which five folds are used, and two from there on
+FEW_ROWS = 2000  # with fewer there are five folds, with as many or more two
 WEAK = 0.2  # a selected input of a larger q-value is called weak
 
 
@@ -57,7 +57,7 @@ def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarra
     time : float
         Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide.
     """
-    k = 5 if n <= FEW_ROWS else 2
+    k = 5 if n < FEW_ROWS else 2
     rows = np.arange(n)
     if time <= DEPENDENT:
         place = rng.permutation(n) * k // n

@@ -12,10 +12,10 @@ LEVEL = 0.025  # of the first group that enters
 TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
 # A kind of term gets this part of the level; lines get the rest, and that of curves and waves where nothing bends.
 SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
-MOST_FOR_WAVES = 200_000  # entries of the inputs up to which every group is tried as a wave
+MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is tried as a wave
 REFINEMENT = 0.05  # level of terms of groups that are in already
 FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
-_LOOKS = 6  # candidates of each kind whose p-values are computed with all corrections
+_LOOKS = 4  # candidates of each kind whose p-values are computed with all corrections
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ class GrowingModel:
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._n = int((weights > 0).sum())
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
-        widths = [terms.curve(g).shape[1] for g in range(terms.n_groups)]
+        widths = [terms.columns(Term("curve", (g,))).shape[1] for g in range(terms.n_groups)]
         ends = np.cumsum(widths)
         self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
         self._line = [self._line_columns(g) for g in range(terms.n_groups)]
@@ -126,6 +126,9 @@ class GrowingModel:
         rest = columns / np.where(sizes > 0, sizes, 1.0)
         for _ in range(2):
             rest -= self._Q @ (self._Q.T @ rest)
+        if rest.shape[1] == 1:
+            size = np.linalg.norm(rest)
+            return rest / size if size > 1e-3 else rest[:, :0]
         U, s, _ = np.linalg.svd(rest, full_matrices=False)
         return U[:, s > 1e-3]
 
@@ -246,7 +249,7 @@ class GrowingModel:
         self._Q = self._basis(self.chosen)
         self._main = np.empty((self._curve[-1][-1] + 1, len(self.Y)))
         for group, place in enumerate(self._curve):
-            columns = self.terms.curve(group)
+            columns = self.terms.columns(Term("curve", (group,)))
             self._main[place] = self.filter.apply(columns - columns.mean(axis=0)).T
         self._sizes = np.einsum("ij,ij->i", self._main, self._main)
         self._main -= (self._main @ self._Q) @ self._Q.T

@@ -31,8 +31,10 @@ AUTO, MONOTONE = "auto", "monotone"
 # From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
 # Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
+PROBED_SIZES = (3, 8)  # of the supports along the path on which networks are tried
 LARGEST_SIMILAR = 10  # of the supports along the path that the closed form looks at
-MOST_ENTRIES = 10_000_000  # of the inputs, in the forward search
+MOST_ENTRIES = 10_000_000  # of the inputs, in tests
+MOST_SMOOTHED = 2000  # rows of a smoothed trajectory in tests: neighbours say the same
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     samples = problem.samples
     Y = samples.Y.copy()
     varying = np.ptp(Y, axis=0) > 0
-    Y[:, varying] = model.without_outliers(_testable(problem, groups.labels, most=samples.X.size))
+    everything = _testable(replace(problem, smoothed=False), groups.labels, most=samples.X.size)
+    Y[:, varying] = model.without_outliers(everything)
     return proposal, replace(problem, samples=replace(samples, Y=Y))
 
 
@@ -221,6 +224,8 @@ def assess(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> Evi
 def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) -> Testable:
     """Return the data for tests: as many rows as the memory for all columns allows, in double precision."""
     samples = problem.samples
+    if problem.smoothed:
+        most = min(most, MOST_SMOOTHED * samples.X.shape[1])
     rows = np.arange(0, len(samples), -(-samples.X.size // most))
     runs = np.cumsum(problem.starts)[rows]
     terms = Terms.of(samples.X[rows].astype(np.float64), labels)
@@ -249,8 +254,7 @@ def network_explains_more(
     errors: tests of independent rows are exact, those of dependent rows are not.
     """
     first = search.held_out.first()
-    sizes = {int(size) for size in np.geomspace(2, max(len(nested) - 1, 2), 4)}
-    looks = [mask, *(support for support in nested if support.sum() in sizes)]
+    looks = [mask, *(support for support in nested if support.sum() in PROBED_SIZES)]
     best = min(search.judge.on(first).judge(looks), key=lambda verdict: first.typical(verdict.errors))
     rival = closed.judge.on(first).judge([mask])[0]
     if clearly:

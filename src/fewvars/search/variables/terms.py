@@ -1,7 +1,7 @@
 """Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, waves, products."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from fewvars._common.validation import FloatArray
 
 REACH = 3.0  # powers are taken of inputs clipped to this many standard deviations: a wild value must not rule them
 MOST_ROWS = 4000  # in which different values are counted
+MOST_KNOWN = 4_000_000  # terms times rows that are kept for the next time
 MOST_PRODUCTS = 25  # columns of the product of two groups
 
 
@@ -42,6 +43,7 @@ class Terms:
     Z: FloatArray
     labels: np.ndarray
     levels: np.ndarray
+    _known: dict[Term, FloatArray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, Z: FloatArray, labels: np.ndarray) -> "Terms":
@@ -51,7 +53,7 @@ class Terms:
 
     def rows(self, chosen: np.ndarray) -> "Terms":
         """Return the same terms on some rows."""
-        return replace(self, Z=self.Z[chosen])
+        return replace(self, Z=self.Z[chosen], _known={})
 
     @property
     def n_groups(self) -> int:
@@ -68,8 +70,13 @@ class Terms:
         return self.members[group].size > 1 or bool((self.levels[self.members[group]] > 2).any())
 
     def columns(self, term: Term) -> FloatArray:
-        """Return the columns of a term, (n, m)."""
-        return _COLUMNS[term.kind](self, *term.groups)
+        """Return the columns of a term, (n, m); the same terms are asked for again and again."""
+        found = self._known.get(term)
+        if found is None:
+            found = _COLUMNS[term.kind](self, *term.groups)
+            if len(self._known) * self.Z.shape[0] < MOST_KNOWN:
+                self._known[term] = found
+        return found
 
     def line(self, group: int) -> FloatArray:
         """x for each input x of the group."""
