@@ -11,7 +11,7 @@ from fewvars._common.validation import FloatArray, check_choice, check_whole
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
-from fewvars.series.dependence import DEPENDENT, autocorrelation_time
+from fewvars.series.dependence import DEPENDENT, autocorrelation_time, is_smooth
 from fewvars.series.scaling import Scaling
 from fewvars.series.smoothing import is_discrete, smoother
 from fewvars.series.splits import BlockedSplit, sample_times, trajectory_rows
@@ -192,14 +192,14 @@ class Prepared:
         first holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of
         consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
         nothing would be left); with `shuffle`, random quarters. Where the outputs depend on those of the rows before
-        and nothing is smoothed, gaps are as wide as their autocorrelation time, and blocks at least eight times that.
+        and are not smooth, gaps are as wide as their autocorrelation time, and blocks at least eight times that.
         """
         check_whole("n_blocks", n_blocks)
         rows, target = inputs.rows, Target.of(inputs, y)
         gap = max(inputs.gap, target.gap)
         if not (shuffle or gap):
             time = max(map(autocorrelation_time, target.Y.T))
-            if time > DEPENDENT:
+            if time > DEPENDENT and not all(map(is_smooth, target.Y.T)):
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
         splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, seed)
