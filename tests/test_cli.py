@@ -174,7 +174,7 @@ def test_several_targets_kept_and_dropped_columns(tmp_path):
     table["x5"] = np.where(np.arange(300) % 2, "north", "south")
     table["a,b"] = table["x0"] ** 2
     path = write_csv(tmp_path / "d.csv", {name.replace("a,b", '"a,b"'): column for name, column in table.items()})
-    common = ["fit", path, "--target", "y", "--target", "z", "--keep", "x3", "--json", *FAST]
+    common = ["fit", path, "--target", "y", "--target", "z", "--include", "x3", "--json", *FAST]
     refused(run(*common, "--drop", "x5,a,b"), "--drop 'a'")  # a list of three; the name itself holds a comma
     done = run(*common, "--drop", "x5", "--drop", "a,b")
     answer = json.loads(done.stdout)
@@ -292,8 +292,8 @@ def test_directions(tmp_path):
     table = {f"x{j}": X[:, j] for j in range(4)} | {"y": (X[:, 0] - X[:, 1]) ** 2}
     path = write_csv(tmp_path / "d.csv", table)
     refused(
-        run("fit", path, "--target", "y", "--directions", "--keep", "x0"),
-        "--keep can only be used without --directions",
+        run("fit", path, "--target", "y", "--directions", "--include", "x0"),
+        "--include can only be used without --directions",
     )
     refused(run("fit", path, "--target", "y", "--n-directions", 2), "--n-directions can only be used with --directions")
     quick = [*FAST[:4], "--set", "first_updates=300", "--set", "path_updates=60", "--set", "max_rank=2"]
@@ -417,7 +417,7 @@ DATA_ERRORS = {
     "unknown setting": ("a,y\n" + "1,2\n" * 9, ["--set", "patience=3"], "has no such parameter"),
     "bad setting": ("a,y\n" + "1,2\n" * 9, ["--set", "batch_size=x"], "batch_size='x'"),
     "setting without a value": ("a,y\n", ["--set", "patience"], "NAME=VALUE"),
-    "keep no input": ("a,y\n1,2\n", ["--keep", "y"], "--keep 'y'"),
+    "keep no input": ("a,y\n1,2\n", ["--include", "y"], "--include 'y'"),
     "setting with an option": ("a,y\n", ["--set", "random_state=5"], "use --seed"),
     "progress as a setting": ("a,y\n", ["--set", "verbose=1"], "use --quiet"),
     "no jobs": ("a,y\n", ["--jobs", "0"], "-1 for all cores"),

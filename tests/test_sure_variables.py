@@ -204,7 +204,7 @@ class TestShown:
         X, y = product_and_line()
         path = tmp_path / "data.csv"
         pd.DataFrame(X, columns=list("abcdefgh")).assign(y=y).to_csv(path, index=False)
-        arguments = ["fit", str(path), "--target", "y", "--head", "dictionary", "--keep", "a", "--jobs", "1"]
+        arguments = ["fit", str(path), "--target", "y", "--head", "dictionary", "--include", "a", "--jobs", "1"]
         done = CliRunner().invoke(main, [*arguments, "--json"], prog_name="fewvars")
         answer = json.loads(done.stdout)
         q_values = {variable["name"]: variable["q_value"] for variable in answer["variables"]}

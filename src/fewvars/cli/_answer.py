@@ -127,10 +127,12 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
 
 
 def _sureness(variable: dict[str, Any]) -> str:
+    from fewvars.search.variables.evidence import WEAK
+
     q_value = variable["q_value"]
     if q_value is None:
         return ""
-    return f", q = {q_value:.2g}" + (" (weak evidence)" if q_value > 0.2 else "")
+    return f", q = {q_value:.2g}" + (" (weak evidence)" if q_value > WEAK else "")
 
 
 def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:

@@ -23,7 +23,8 @@ _OPTIONS = {
     "head": "--head",
     "n_variables": "--n-variables",
     "n_directions": "--n-directions",
-    "include": "--keep",
+    "include": "--include",
+    "fdr": "--fdr",
     "shuffle": "--shuffle",
     "n_resamples": "--resamples",
     "random_state": "--seed",
@@ -87,7 +88,11 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
 @click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
 @click.option(
-    "--keep",
+    "--fdr", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Select by q-value at this rate."
+)
+@click.option(
+    "--include",
+    "keep",
     multiple=True,
     metavar="COLUMNS",
     type=files.COLUMN,
@@ -155,7 +160,7 @@ def fit(
     kept = columns.listed(keep, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
-            raise ValueError(f"--keep {name!r}: this isn't one of the inputs.")
+            raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
     if rows.n_dropped and not quiet:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     asked = {**_parameters(options, [roles.inputs.index(name) for name in kept], quiet), **settings}
@@ -185,6 +190,7 @@ def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[s
         "n_variables": options["n_variables"],
         "n_directions": options["n_directions"],
         "include": keep or None,
+        "fdr": options["fdr"],
         "shuffle": options["shuffle"] or None,
         "n_resamples": options["resamples"],
         "random_state": options["seed"],

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Set
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,9 @@ from fewvars.search.variables.search import (
     Groups,
     Variables,
     VariableSettings,
-    assess,
     find_variables,
+    interacting,
+    rates,
     refitted_errors,
 )
 
@@ -273,16 +273,16 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
         groups = self._groups(data)
-        evidence = assess(data.problem, groups, found.support.groups, settings.seed)
+        q_values = rates(data.problem, groups, settings.seed)
         if self.fdr is not None:
-            chosen = groups.included | (evidence.q_values <= self.fdr)
-            found = found.with_support(chosen, data.problem, settings)
-            evidence = replace(evidence, interactions=tuple(p for p in evidence.interactions if chosen[list(p)].all()))
+            found = found.with_support(groups.included | (q_values <= self.fdr), data.problem, settings)
         support = found.support
-        self.q_values_ = np.where(groups.usable, evidence.q_values, 1.0)[found.labels]
+        self.q_values_ = q_values[found.labels]
         self.judge_ = found.judge
-        names = np.array([" + ".join(self._names(found.labels == g)) for g in range(groups.usable.size)], dtype=object)
-        self.interactions_ = tuple((str(names[g]), str(names[h])) for g, h in evidence.interactions)
+        pairs = interacting(data.problem, groups.labels, support.groups)
+        self.interactions_ = tuple((self._name_of(groups, g), self._name_of(groups, h)) for g, h in pairs)
+            (str(names[g]), str(names[h])) for g, h in interacting(data.problem, groups.labels, support.groups)
+        )
         self.support_ = found.inputs
         self.feature_importances_ = support.importances[found.labels]
         self.feature_importances_se_ = support.importances_se[found.labels]
@@ -291,9 +291,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.held_out_error_ = support.held_out_error
         self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:
+            reason = "predicts y on held-out rows better than its mean does"
+            if self.fdr is not None:
+                reason = f"has a q-value of at most fdr={self.fdr:g}"
             warnings.warn(
-                "No input predicts y on the held-out blocks better than its mean does: nothing was selected, and "
-                "predict returns the mean.",
+                f"No input {reason}: nothing was selected, and predict returns the mean.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -320,10 +322,10 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         chosen = self._coordinate_names() if names is None else np.asarray(names, dtype=object)[self.support_]
         return self._equation(chosen)
 
-    def _names(self, chosen: np.ndarray) -> list[str]:
-        """Return the names of some inputs (a mask)."""
+    def _name_of(self, groups: Groups, group: int) -> str:
+        """Return the name of an input, or those of the inputs of a group."""
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return [str(names[j]) for j in np.flatnonzero(chosen)]
+        return " + ".join(str(names[j]) for j in np.flatnonzero(groups.labels == group))
 
     def _coordinate_names(self) -> list[str]:
         return list(map(str, self.get_feature_names_out()))

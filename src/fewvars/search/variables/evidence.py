@@ -16,7 +16,7 @@ from scipy import stats
 
 from fewvars._common.validation import FloatArray
 from fewvars.search.variables.forward import forward_search
-from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
+from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable, robust_spread
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
@@ -31,22 +31,6 @@ def q_values(p_values: FloatArray, usable: np.ndarray) -> FloatArray:
     rates = p_values[order] * order.size / np.arange(1, order.size + 1)
     found[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """How sure the groups are.
-
-    Attributes
-    ----------
-    q_values : (groups,)
-        The smallest false discovery rate at which each group is selected.
-    interactions : pairs of groups
-        Pairs of selected groups that the function needs together.
-    """
-
-    q_values: FloatArray
-    interactions: tuple[tuple[int, int], ...]
 
 
 def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -112,8 +96,7 @@ class _Fold:
         return np.array(scores)
 
     def _clipped(self, residual: FloatArray) -> FloatArray:
-        scale = 1.4826 * np.median(np.abs(self.model.residual), axis=0)
-        limit = np.where(scale > 0, CLIP * scale, np.inf)
+        limit = CLIP * robust_spread(self.model.residual)
         return np.clip(residual, -limit, limit)
 
     def _singles(self, groups: np.ndarray) -> list[list[Term]]:

@@ -17,7 +17,7 @@ from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
 WILD = 6.0  # and beyond which an output is brought back before supports are compared
-WHITE = 1.5  # autocorrelation time of the filtered residual below which it is taken for independent
+SHORTEST_BLOCK = 5  # of dependent rows: no filter takes out all dependence
 FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
 _CHUNK = 200  # groups whose columns are gathered at a time
 
@@ -61,7 +61,8 @@ class GrowingModel:
         self.terms, self.Y = terms, data.Y
         self.chosen: dict[Term, FloatArray] = {}
         self.dependent = data.autocorrelation_time > DEPENDENT
-        self._n = int((weights > 0).sum())
+        self._counted = weights > 0
+        self._n = int(self._counted.sum())
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
         widths = [terms.columns(Term("curve", (g,))).shape[1] for g in range(terms.n_groups)]
         ends = np.cumsum(widths)
@@ -103,7 +104,8 @@ class GrowingModel:
         slopes = np.linalg.lstsq(self.design(self.chosen), self.robust_outputs, rcond=1e-8)[0]
         columns = [np.ones((len(data.Y), 1)), *(data.terms.columns(term) for term in self.chosen)]
         predicted = np.column_stack(columns) @ slopes
-        return predicted + _clipped(data.Y - predicted, WILD)
+        limit = WILD * robust_spread(data.Y - predicted)
+        return predicted + np.clip(data.Y - predicted, -limit, limit)
 
     def add(self, term: Term) -> None:
         """Put a term into the model."""
@@ -151,7 +153,7 @@ class GrowingModel:
         explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
         ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / self._inflation(lost)
-        return float(self._combined(ratio, lost.shape[1]))
+        return float(self._combined(ratio, lost.shape[1], self._denominator(0)))
 
     def screen(self, kind: str) -> FloatArray:
         """Return plain p-values (groups,) of adding a line or a curve of each group."""
@@ -221,9 +223,9 @@ class GrowingModel:
         left = np.maximum((self.residual**2).sum(axis=0) - explained, 1e-300)
         return (explained / m) / (left / max(self.degrees_of_freedom - m, 1))
 
-    def _combined(self, ratios: FloatArray, m: int) -> FloatArray:
+    def _combined(self, ratios: FloatArray, m: int, free: int | None = None) -> FloatArray:
         """Return p-values of F ratios (..., outputs): the smallest over the outputs, times their number."""
-        p = stats.f.sf(ratios, m, max(self._denominator(m), 1)).min(axis=-1)
+        p = stats.f.sf(ratios, m, max(self._denominator(m) if free is None else free, 1)).min(axis=-1)
         return np.minimum(p * self.Y.shape[1], 1.0)
 
     def _denominator(self, m: int) -> int:
@@ -264,19 +266,23 @@ class GrowingModel:
     def _settle(self) -> None:
         """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
         middle = np.median(self._y, axis=0)
-        fitted = self._Q @ (self._Q.T @ (middle + _clipped(self._y - middle, WILD)))
+        fitted = self._Q @ (self._Q.T @ (middle + self._clipped(self._y - middle, WILD)))
         for _ in range(20):
-            rest = _clipped(self._y - fitted)
+            rest = self._clipped(self._y - fitted, CLIP)
             new = self._Q @ (self._Q.T @ (fitted + rest))
             moved, fitted = np.abs(new - fitted).max(axis=0), new
             if (moved <= 1e-3 * np.abs(rest).mean(axis=0)).all():
                 break
-        rest = _clipped(self._y - fitted)
+        rest = self._clipped(self._y - fitted, CLIP)
         self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
         self.block = 1
         if self.dependent:
             time = max(map(autocorrelation_time, self.residual.T))
-            self.block = 1 if time < WHITE else int(np.ceil(2.0 * time))
+            self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))
+
+    def _clipped(self, residual: FloatArray, most: float) -> FloatArray:
+        limit = most * robust_spread(residual[self._counted])
+        return np.clip(residual, -limit, limit)
 
     def _refilter(self) -> None:
         """Estimate anew how errors depend on those of the row before, and filter by that."""
@@ -290,11 +296,10 @@ class GrowingModel:
             self._rebuild()
 
 
-def _clipped(residual: FloatArray, most: float = CLIP) -> FloatArray:
-    """Clip residuals (n, outputs) at some robust standard deviations; not where half of them are equal."""
+def robust_spread(residual: FloatArray) -> FloatArray:
+    """Return robust standard deviations of residuals (n, outputs); infinite where half of them are equal."""
     spread = 1.4826 * np.median(np.abs(residual - np.median(residual, axis=0)), axis=0)
-    limit = np.where(spread > 1e-12 * np.abs(residual).max(axis=0), most * spread, np.inf)
-    return np.clip(residual, -limit, limit)
+    return np.where(spread > 1e-12 * np.abs(residual).max(axis=0), spread, np.inf)
 
 
 def smallest(p_values: FloatArray, most: int) -> Sequence[int]:

@@ -14,7 +14,7 @@ from fewvars.search.held_out import TIE
 from fewvars.search.judge import Judge
 from fewvars.search.path import Path
 from fewvars.search.problem import Problem, Settings
-from fewvars.search.variables.evidence import Evidence, interactions, p_values, q_values
+from fewvars.search.variables.evidence import interactions, p_values, q_values
 from fewvars.search.variables.forward import Proposal, forward_search
 from fewvars.search.variables.growing_model import GrowingModel, Testable
 from fewvars.search.variables.judges import JUDGES
@@ -211,14 +211,19 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     return proposal, replace(problem, samples=replace(samples, Y=Y))
 
 
-def assess(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> Evidence:
-    """Return how sure each group is, and which pairs of the selected groups (a mask) interact."""
+def rates(problem: Problem, groups: Groups, seed: int) -> FloatArray:
+    """Return the smallest false discovery rate at which each group is selected, (groups,)."""
     if problem.constant or not groups.usable.any():
-        return Evidence(np.ones(mask.size), ())
-    data = _testable(problem, groups.labels)
-    p = p_values(data, groups.usable, groups.included, seed=seed)
-    refined = forward_search(GrowingModel(data), mask, mask)
-    return Evidence(q_values(p, groups.usable), interactions(refined.terms))
+        return np.ones(groups.usable.size)
+    found = p_values(_testable(problem, groups.labels), groups.usable, groups.included, seed=seed)
+    return q_values(found, groups.usable)
+
+
+def interacting(problem: Problem, labels: np.ndarray, mask: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of the selected groups (a mask) whose effects depend on each other."""
+    if problem.constant or not mask.any():
+        return ()
+    return interactions(forward_search(GrowingModel(_testable(problem, labels)), mask, mask).terms)
 
 
 def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) -> Testable:
