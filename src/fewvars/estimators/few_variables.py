@@ -281,8 +281,6 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.judge_ = found.judge
         pairs = interacting(data.problem, groups.labels, support.groups)
         self.interactions_ = tuple((self._name_of(groups, g), self._name_of(groups, h)) for g, h in pairs)
-            (str(names[g]), str(names[h])) for g, h in interacting(data.problem, groups.labels, support.groups)
-        )
         self.support_ = found.inputs
         self.feature_importances_ = support.importances[found.labels]
         self.feature_importances_se_ = support.importances_se[found.labels]
