@@ -107,7 +107,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     q_values_ : (n_features,)
         The smallest false discovery rate at which each input would be selected, by tests on rows that have not chosen
         the other inputs. An input that is selected with a value above 0.2 is weakly supported.
-    interactions_ : tuple of pairs of names
+    interactions_ : tuple of pairs of str
         Pairs of selected inputs (or groups of inputs) whose effects depend on each other.
     judge_ : str
         What decided: "ridge" if sums of simple terms predict held-out rows as well as networks, or "network".
