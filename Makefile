@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 BIN := $(VENV)/bin
+# The tests of a file stay in one process, which fits their shared models once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo check test lint docs bench clean
 
 # One stamp per set of extras, so that `make demo` does not wait for the test tools.
 $(VENV)/.demo: pyproject.toml
@@ -24,9 +26,12 @@ $(BENCH)/.bench: pyproject.toml
 demo: $(VENV)/.demo  ## the main job on simulated Lorenz-96 data
 	$(BIN)/python -m fewvars demo
 
+check: lint  ## what to run while working: the linters and the quick tests
+	$(PYTEST) -q -m "not slow"
+
 test: $(VENV)/.test  ## the whole suite, then the kernels once more as plain Python
-	$(BIN)/python -m pytest --cov --cov-report=
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-append --cov-report= tests/kernels
+	$(PYTEST) --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append --cov-report= tests/kernels
 	$(BIN)/python -m coverage report --skip-covered --fail-under=90
 
 lint: $(VENV)/.test

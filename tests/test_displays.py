@@ -32,10 +32,9 @@ from fewvars.displays.directions import ordinal
 from fewvars.displays.figure import BLUE, PALE, spread
 from fewvars.displays.names import distinct_names, group_names, label, plain, short
 from fewvars.displays.partial import some_rows
-from fewvars.estimators import FewDirectionsRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
+from problems import EASY, PLAIN, product_and_line
 
-EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 600, "max_candidates": 8}
 HOSTILE = [
     "$x^2$ and $",
     "a\\$b_{%&#}",
@@ -47,30 +46,12 @@ HOSTILE = [
     "",
 ]
 
-LITERAL = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "n_second": 60, "n_strengths": 8, "random_state": 0}
+LITERAL = {**PLAIN, "n_second": 60, "n_strengths": 8}
 
 
-def product_and_line(n=300, d=8):
-    """Return y = x1 x4 + x6 / 2 plus noise."""
-    rng = np.random.default_rng(100)
-    X = rng.standard_normal((n, d))
-    return X, X[:, 1] * X[:, 4] + 0.5 * X[:, 6] + 0.05 * rng.standard_normal(n)
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    X, y = product_and_line()
-    return FewVariablesRegressor(**EASY, head="dictionary", judge="network", random_state=0).fit(X, y), X, y
-
-
-@pytest.fixture(scope="module")
-def few_directions():
-    rng = np.random.default_rng(103)
-    X = rng.standard_normal((300, 5)) * [1, 10, 1, 1, 1]
-    budget = {"first_updates": 200, "path_updates": 40, "path_factor": 1.5, "refit_updates": 300, "max_rank": 3}
-    model = FewDirectionsRegressor(**budget, head="dictionary", n_resamples=1, random_state=0)
-    y = (X[:, 0] + X[:, 1] / 10) ** 2 + 2 * X[:, 3] + 0.05 * rng.standard_normal(300)
-    return model.fit(X, y), X, y
+@pytest.fixture(scope="session")
+def fitted(three_variables):
+    return three_variables
 
 
 @pytest.fixture(autouse=True)
@@ -197,7 +178,7 @@ class TestSizes:
         assert display.ax_.get_ylabel().endswith("variance of the output")
 
     def test_paper_has_bic_only(self):
-        X, y = product_and_line(200)
+        X, y = product_and_line(200, seed=100)
         model = AdaptiveGroupLassoRegressor(**LITERAL).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.errors is None
@@ -206,7 +187,7 @@ class TestSizes:
         assert "number of variables" in drawn(display)
 
     def test_paper_directions_have_bic_but_no_path_of_singular_values(self):
-        X, y = product_and_line(200)
+        X, y = product_and_line(200, seed=100)
         model = AdaptiveDirectionsRegressor(**LITERAL).fit(X, y)
         display = SupportSizeDisplay.from_estimator(model)
         assert display.chosen == model.path_.sizes[model.path_.best]
@@ -347,8 +328,8 @@ class TestDirections:
     strengths = np.geomspace(1e-3, 1, 20)
     values = np.maximum(0, np.array([3.0, 2.0, 1.0, 0.5]) - strengths[:, None] * np.array([1, 5, 20, 40]))
 
-    def test_real_estimator(self, few_directions):
-        model, X, y = few_directions
+    def test_real_estimator(self, two_directions):
+        model, X, y = two_directions
         assert model.n_directions_ == 2
         display = SingularValuesDisplay.from_estimator(model)
         assert_array_equal(np.isfinite(display.alive).sum(axis=1), model.path_.sizes)

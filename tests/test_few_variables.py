@@ -17,10 +17,7 @@ from fewvars.estimators import few_variables
 from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs
 from fewvars.series.lags import LagTransformer
 from fewvars.series.splits import BlockedSplit
-
-QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
-# Enough to be right on the easy problems below.
-EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 800, "max_candidates": 8}
+from problems import EASY, QUICK, TRUTH, product_and_line
 
 
 def allowed_failures(estimator):
@@ -37,16 +34,6 @@ def allowed_failures(estimator):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
-
-
-def product_and_line(n=400, d=8, seed=0, noise=0.05):
-    """Return y = x1 x4 + x6 / 2 plus noise."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    return X, X[:, 1] * X[:, 4] + 0.5 * X[:, 6] + noise * rng.standard_normal(n)
-
-
-TRUTH = [1, 4, 6]
 
 
 @pytest.fixture(scope="module")

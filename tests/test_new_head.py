@@ -13,6 +13,7 @@ from fewvars import heads
 from fewvars._common.kinds import array
 from fewvars.cli import main
 from fewvars.report import report_html
+from problems import QUICK
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +77,6 @@ class Logistic(heads.HeadKind):
         head = LogisticHead(steepness * direction / np.linalg.norm(direction), np.zeros((2, y.shape[1])))
         line = np.linalg.lstsq(np.column_stack([np.ones(len(X)), head.step(X)]), y, rcond=None)[0]
         return LogisticHead(head.weights, line)
-
-
-QUICK = {"first_updates": 100, "path_updates": 20, "path_factor": 2.0, "refit_updates": 100, "max_candidates": 4}
 
 
 @pytest.fixture

@@ -20,14 +20,8 @@ from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.lags import LagTransformer
+from problems import LITERAL, PLAIN, QUICK, QUICK_DIRECTIONS
 
-QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}
-DIRECTIONS = {
-    **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_rank": 1},
-    **{"random_state": 0, "head": "dictionary"},
-}
-PLAIN = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "random_state": 0}
-LITERAL = {**PLAIN, "n_second": 60, "n_strengths": 4, "first_strength": 1e-3, "last_strength": 1e-2}
 # Relative to the largest prediction. Double: our tanh is within 2e-15, and sums are taken in another order.
 TOLERANCES = {"float64": 1e-12, "float32": 1e-4}
 
@@ -59,7 +53,7 @@ def assert_same(model, X, folder, dtype):
 
 ESTIMATORS = {
     "few variables": fv.FewVariablesRegressor(**QUICK, random_state=0),
-    "few directions": FewDirectionsRegressor(**DIRECTIONS, n_directions=1),
+    "few directions": FewDirectionsRegressor(**QUICK_DIRECTIONS, random_state=0, head="dictionary", n_directions=1),
     "dictionary": fv.SparseDictionaryRegressor(),
     "plain network": fv.NeuralRegressor(**PLAIN),
     "group lasso": fv.GroupLassoRegressor(**LITERAL),
@@ -131,7 +125,7 @@ def test_polynomial_heads(selected, tmp_path, case, dtype):
     "model",
     [
         fv.FewVariablesRegressor(**QUICK, random_state=0, n_variables=0),
-        FewDirectionsRegressor(**DIRECTIONS, n_directions=0),
+        FewDirectionsRegressor(**QUICK_DIRECTIONS, random_state=0, head="dictionary", n_directions=0),
     ],
     ids=lambda model: type(model).__name__,
 )

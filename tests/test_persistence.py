@@ -34,21 +34,14 @@ from fewvars.files.persistence.records import RECORDS
 from fewvars.files.persistence.values import decode, encode
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.series.lags import LagTransformer
+from problems import LITERAL, PLAIN, QUICK, QUICK_DIRECTIONS
 
-QUICK = {
-    **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4},
-    **{"random_state": 0, "n_variables": 2},
-}
-DIRECTIONS = {
-    **{"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_rank": 1},
-    "random_state": 0,
-}
-PLAIN = {"hidden_layer_sizes": (6, 6, 6), "n_first": 100, "random_state": 0}
-LITERAL = {**PLAIN, "n_second": 60, "n_strengths": 4, "first_strength": 1e-3, "last_strength": 1e-2}
+TWO = {**QUICK, "random_state": 0, "n_variables": 2}
+DIRECTIONS = {**QUICK_DIRECTIONS, "random_state": 0}
 MODELS = {
-    "dictionary head": fv.FewVariablesRegressor(**QUICK, head="dictionary", n_resamples=2),
-    "network head": fv.FewVariablesRegressor(**QUICK, head="network", feature_groups=[[0, 1], [2], [3], [4], [5]]),
-    "mean head": fv.FewVariablesRegressor(**{**QUICK, "n_variables": 0}),
+    "dictionary head": fv.FewVariablesRegressor(**TWO, head="dictionary", n_resamples=2),
+    "network head": fv.FewVariablesRegressor(**TWO, head="network", feature_groups=[[0, 1], [2], [3], [4], [5]]),
+    "mean head": fv.FewVariablesRegressor(**{**TWO, "n_variables": 0}),
     "directions": FewDirectionsRegressor(**DIRECTIONS, head="dictionary", n_directions=1, n_resamples=1),
     "no directions": FewDirectionsRegressor(**DIRECTIONS, n_directions=0),
     "dictionary": fv.SparseDictionaryRegressor(),

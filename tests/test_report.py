@@ -13,16 +13,15 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from fewvars import FewVariablesRegressor
-from fewvars.estimators import FewDirectionsRegressor
+from fewvars import FewDirectionsRegressor, FewVariablesRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.report import report_html, write_report
 from fewvars.report._equation import equations
 from fewvars.report._explorer import Line
 from fewvars.report._markup import data_block, escape, tag
+from problems import EASY, product_and_line
 
-QUICK = {"first_updates": 300, "path_updates": 50, "path_factor": 1.4, "refit_updates": 500, "max_candidates": 8}
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -35,17 +34,9 @@ HOSTILE = [
 ]
 
 
-def samples(n=300, d=8):
-    """Return y = x1 x4 + x6 / 2 plus noise."""
-    rng = np.random.default_rng(100)
-    X = rng.standard_normal((n, d))
-    return X, X[:, 1] * X[:, 4] + 0.5 * X[:, 6] + 0.05 * rng.standard_normal(n)
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    X, y = samples()
-    return FewVariablesRegressor(**QUICK, head="dictionary", judge="network", random_state=0).fit(X, y), X, y
+@pytest.fixture(scope="session")
+def fitted(three_variables):
+    return three_variables
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +56,8 @@ def hostile_html(fitted):
 
 
 @pytest.fixture(scope="module")
-def directions_html():
-    rng = np.random.default_rng(103)
-    X = rng.standard_normal((300, 5))
-    y = (X[:, 0] + X[:, 1]) ** 2 + 2 * X[:, 3] + 0.05 * rng.standard_normal(300)
-    budget = {"first_updates": 200, "path_updates": 40, "path_factor": 1.5, "refit_updates": 300, "max_rank": 3}
-    model = FewDirectionsRegressor(**budget, head="dictionary", random_state=0).fit(X, y)
+def directions_html(two_directions):
+    model, X, y = two_directions
     return report_html(model, X, y, feature_names=["a", *HOSTILE[:4]], t=1.0)
 
 
@@ -162,14 +149,14 @@ class TestContent:
         rng = np.random.default_rng(3)
         X, y = rng.standard_normal((200, 6)), rng.standard_normal(200)
         with pytest.warns(UserWarning, match="nothing was selected"):
-            model = FewVariablesRegressor(**QUICK, random_state=0).fit(X, y)
+            model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y)
         text = text_of(report_html(model, X, y))
         assert "None of 6 variables predicts y better than its mean." in text
         assert "mean of the output" in text
 
     @pytest.mark.parametrize("estimator", [FewVariablesRegressor, FewDirectionsRegressor])
     def test_constant_output_leaves_nothing_to_explain(self, estimator):
-        X, _ = samples(60)
+        X, _ = product_and_line(60)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             model = estimator().fit(X, np.full(60, 3.0))
@@ -182,9 +169,9 @@ class TestContent:
         assert "random_state was not set" in text
 
     def test_outputs_and_runs(self):
-        X, y = samples(240)
+        X, y = product_and_line(240, seed=100)
         Y = pd.DataFrame({"mass": y, "heat": X[:, 0]})
-        model = FewVariablesRegressor(**QUICK, head="dictionary", n_resamples=1, random_state=0).fit(X, Y)
+        model = FewVariablesRegressor(**EASY, head="dictionary", n_resamples=1, random_state=0).fit(X, Y)
         runs = np.repeat(["first", "second"], 120)
         html = report_html(model, X, Y, t=np.tile(np.arange(120.0), 2), trajectory=runs)
         text = text_of(html)
@@ -195,8 +182,8 @@ class TestContent:
         assert {"curve-0", "curve-1"} <= {attributes.get("id") for _, attributes in Elements(html).elements}
 
     def test_network_head(self):
-        X, y = samples(120)
-        model = FewVariablesRegressor(**QUICK, head="network", n_variables=2, random_state=0).fit(X[:, :5], y)
+        X, y = product_and_line(120, seed=100)
+        model = FewVariablesRegressor(**EASY, head="network", n_variables=2, random_state=0).fit(X[:, :5], y)
         text = text_of(report_html(model, X[:, :5], y))
         assert "there is no equation" in text
         assert "The number of variables, 2, was given" in text

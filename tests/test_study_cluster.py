@@ -77,10 +77,11 @@ def n_lines(folder):
     return sum(file.read_bytes().count(b"\n") for file in folder.glob("rows/*.jsonl"))
 
 
-def until(condition, what):
+def until(condition, what, process=None):
     end = time.monotonic() + WAIT
     while not condition():
         assert time.monotonic() < end, f"waited in vain for {what}"
+        assert process is None or process.poll() is None, f"the process ended before {what}"
         time.sleep(0.01)
 
 
@@ -156,7 +157,7 @@ def test_processes_give_the_rows_of_one(serial, tmp_path):
 
 SCRIPT = """
 import sys
-from fewvars.paper import study
+from fewvars import study
 from test_study_cluster import MINI, REPLICATES
 study.run(sys.argv[1], experiments=MINI, replicates=REPLICATES, jobs=2)
 """
@@ -164,7 +165,7 @@ study.run(sys.argv[1], experiments=MINI, replicates=REPLICATES, jobs=2)
 
 def test_a_run_that_is_killed_goes_on_where_it_was(serial, tmp_path):
     with started("-c", SCRIPT, str(tmp_path)) as process:
-        until(lambda: n_lines(tmp_path) >= 2, "two rows")
+        until(lambda: n_lines(tmp_path) >= 2, "two rows", process)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(WAIT)
     kept = n_lines(tmp_path)
@@ -183,7 +184,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(serial, tmp_path):
 def test_a_run_that_is_terminated_leaves_no_process(tmp_path):
     many = ("--only", "noiseless", "--methods", "plain", "--replicates", "10000", "--jobs", "2", "--quiet")
     with started("-m", "fewvars", "reproduce", "--rows", str(tmp_path), *many) as process:
-        until(lambda: n_lines(tmp_path) >= 2, "two rows")
+        until(lambda: n_lines(tmp_path) >= 2, "two rows", process)
         process.terminate()
         assert process.wait(WAIT) == 143
 
