@@ -96,6 +96,7 @@ def no_constant(text):
     raise AssertionError(f"{text} is not JSON")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["data.npz", "data.parquet", "-"])
 def test_json_is_the_same_from_all_formats(folder, source):
     stdin = (folder / "data.parquet").read_bytes() if source == "-" else None
@@ -312,6 +313,7 @@ def test_directions(tmp_path):
         assert line in "\n".join(sentences(answer))
 
 
+@pytest.mark.slow
 def test_demo(tmp_path, monkeypatch):
     quick = partial(fewvars.FewVariablesRegressor, **QUICK, head="dictionary", max_degree=2)
     monkeypatch.setattr("fewvars.estimators.FewVariablesRegressor", quick)
@@ -545,6 +547,7 @@ def test_completion(folder):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell and signals")
 class TestProcesses:
+    @pytest.mark.slow
     def test_ascii_terminal(self, tmp_path):
         table = {name.replace("x1", "größe"): column for name, column in columns().items()}
         path = write_csv(tmp_path / "d.csv", table)
@@ -558,12 +561,14 @@ class TestProcesses:
         assert done.exit_code == 2
         assert r"--target 'gr\xf6\xdfer': no such column; did you mean 'gr\xf6\xdfe'?" in done.stderr
 
+    @pytest.mark.slow
     def test_names_in_other_locales(self, tmp_path):
         path = write_csv(tmp_path / "d.csv", {"größe": [1], "y": [2]})
         environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         done = shell("fit", path, "--target", "y", "--drop", "größe", env=environment)
         assert done.stderr == b"Error: No column is left as an input.\n"
 
+    @pytest.mark.slow
     def test_files_to_stdout(self, folder):
         common = ["fit", folder / "data.csv", "--target", "y", "--report", "/dev/stdout", *FAST]
         done = shell(*common, "--json")
@@ -574,6 +579,7 @@ class TestProcesses:
         assert done.stdout.startswith(b"<!DOCTYPE html>")
         assert done.stdout.endswith(b"Report: /dev/stdout\n")
 
+    @pytest.mark.slow
     def test_closed_pipe_and_closed_stdout(self, folder):
         reader, writer = os.pipe()
         os.close(reader)
@@ -584,6 +590,7 @@ class TestProcesses:
         command = f"{sys.executable} -m fewvars predict {folder / 'model'} {folder / 'data.csv'} >&- 2>&-"
         assert subprocess.run(command, shell=True, check=False).returncode == 0
 
+    @pytest.mark.slow
     def test_interrupted_fit(self, folder):
         import termios
 

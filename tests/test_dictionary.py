@@ -185,6 +185,7 @@ class TestRecovery:
         assert found[(0, 1, 0)] == pytest.approx(3e3, rel=1e-7)
         assert found[(0, 0, 0)] == pytest.approx(-1e6, rel=1e-10)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("noise", [0.0, 0.05])
     @pytest.mark.parametrize("offset", [100.0, -1e3, 1e6, 1e9, 1e15])
     def test_an_offset_does_not_change_the_support(self, offset, noise):
@@ -273,6 +274,7 @@ class TestRecovery:
         assert not fit.polynomial.support.any()
         assert fit.strength == np.inf
 
+    @pytest.mark.slow
     def test_lorenz_equation_from_a_noisy_trajectory(self):
         # Elimination from all 861 monomials alone loses a true term here, hence the second start.
         data = lorenz96_dataset(lorenz_equation(33), noise_x=0.04, noise_y=0.04, seed=200, n_train=4000)
@@ -521,6 +523,7 @@ class TestLimits:
         with pytest.raises(ValueError, match="overflows or underflows"):
             fit_polynomial(x * X, y * outputs)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("criterion", [None, BLOCKS])
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize(("x", "y"), [(1e120, 1.0), (1e-100, 1.0), (1.0, 1e-200), (1.0, 1e300), (1e-60, 1e-200)])
@@ -559,6 +562,7 @@ class TestLimits:
 
 
 class TestEstimator:
+    @pytest.mark.slow
     @parametrize_with_checks(
         [
             SparseDictionaryRegressor(),

@@ -138,6 +138,7 @@ class TestForms:
         assert without.linear_rest(without.candidate(PolynomialForm(2), A[:1]))[1] < 2.0
 
 
+@pytest.mark.slow
 class TestEstimator:
     def test_it_finds_the_directions(self, fitted):
         X, y, A, model = fitted
@@ -321,6 +322,7 @@ class TestEstimator:
         assert clone(model).get_params() == model.get_params()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
 @parametrize_with_checks(
     [
@@ -337,6 +339,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 class TestCompare:
     def test_directions_where_no_variable_will_do(self):
         X, y, _ = problem(two, 2, n=600, d=12)

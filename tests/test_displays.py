@@ -432,6 +432,7 @@ class TestHostileNames:
         yield NetworkDisplay(np.ones(d), (4,), names=HOSTILE, targets=HOSTILE[:2])
         yield GraphDisplay(np.eye(d), names=HOSTILE)
 
+    @pytest.mark.slow
     def test_they_stand_for_themselves(self):
         for display in self.displays():
             texts = drawn(display.plot())
@@ -443,6 +444,7 @@ class TestHostileNames:
             assert ">$x^2$ and $<" in svg, type(display).__name__
             assert "<script" not in svg
 
+    @pytest.mark.slow
     def test_targets(self):
         for name in HOSTILE[:4]:
             drawn(PredictionDisplay([1.0, 2.0], [1.0, 2.0], name=name).plot())
@@ -471,6 +473,7 @@ class TestForm:
         with pytest.raises(ValueError, match=f"{display.__name__} needs a fitted model"):
             display.from_estimator(FewVariablesRegressor())
 
+    @pytest.mark.slow
     def test_matplotlib_is_imported_on_demand_and_missed_clearly(self):
         script = (
             "import sys, fewvars.displays as d\n"

@@ -27,6 +27,7 @@ def allowed_failures(estimator):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
 @parametrize_with_checks(
     [FewVariablesRegressor(**QUICK)],
@@ -132,6 +133,7 @@ class TestAnswer:
         assert model.get_support(indices=True).tolist() == [1, 3]
         assert_allclose(model.predict(X, t=t), clean[:, 1] * clean[:, 3], atol=0.25)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("seed", "n"), [(0, 400), (1, 300), (2, 300), (3, 600)])
     def test_rows_in_no_order_of_time_are_not_smoothed(self, seed, n):
         X, y = product_and_line(n=n, seed=seed)
@@ -142,6 +144,7 @@ class TestAnswer:
         with pytest.raises(ValueError, match="t does not increase"):
             model.predict(X, t=np.zeros(n))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(3))
     def test_noise_with_times_selects_nothing(self, seed):
         rng = np.random.default_rng(seed)
@@ -173,6 +176,7 @@ class TestOptions:
         if number >= 3:
             assert set(TRUTH) <= set(chosen)
 
+    @pytest.mark.slow
     def test_names_that_are_always_kept(self):
         X, y = product_and_line()
         frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(8)])
@@ -287,6 +291,7 @@ class TestOptions:
         two = FewVariablesRegressor(**EASY, random_state=0).fit(*spoiled, sample_weight=weight)
         assert_array_equal(one.predict(X), two.predict(X))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("unit", [1 / 200, 1e-50, 1e30])
     def test_the_unit_of_weights_does_not_matter(self, unit):
         X, y = product_and_line(n=200)
@@ -330,6 +335,7 @@ class TestContract:
             with pytest.raises(ValueError, match="t has shape"):
                 pipe.fit(X, y, t=np.arange(3.0))
 
+    @pytest.mark.slow
     def test_grid_search(self):
         X, y = product_and_line(n=200)
         search = GridSearchCV(
@@ -346,6 +352,7 @@ class TestContract:
         assert "choosing" in err
         assert "head" in err
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("stage", ["find_variables", "_fit_head", "_votes"])
     @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
     def test_a_fit_that_fails_or_is_interrupted_leaves_the_model_as_it_was(self, monkeypatch, stage, error):
@@ -419,6 +426,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="trajectory is of use only with t"):
             model.predict(X, trajectory=np.zeros(len(X)))
 
+    @pytest.mark.slow
     def test_constant_duplicated_and_huge_columns(self):
         X, y = product_and_line(noise=0.0)
         X[:, 0] = 7.0

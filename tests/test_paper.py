@@ -41,6 +41,7 @@ ROUNDING = {"check_sample_weight_equivalence_on_dense_data": "single precision"}
 
 
 # Some checks have inputs of mean 100 and deviation 1, from which so small a budget learns nothing.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
     [

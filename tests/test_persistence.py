@@ -113,6 +113,7 @@ cases = pytest.mark.parametrize("name", MODELS)
 
 
 class TestRoundTrip:
+    @pytest.mark.slow
     @cases
     @pytest.mark.parametrize(("outputs", "frame"), [(1, False), (2, True)])
     def test_every_model(self, fitted, tmp_path, name, outputs, frame):
@@ -275,6 +276,7 @@ plain = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats
 keys = st.text(st.sampled_from("ab/~01"), max_size=3)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         plain | st.lists(st.floats(width=32), max_size=3).map(np.float32),
@@ -556,6 +558,7 @@ class TestForgeries:
         place = 8 + length + json.loads(whole[8 : 8 + length])["fitted/support_"]["data_offsets"][0]
         refused(whole[:place] + b"\x02" + whole[place + 1 :], tmp_path / "a", "neither 0 nor 1")
 
+    @pytest.mark.slow
     @cases
     def test_no_change_of_the_description_leads_to_a_crash(self, fitted, tmp_path, name):
         """Values of the description become all kinds of nonsense: refused, or the model still works."""
@@ -572,6 +575,7 @@ class TestForgeries:
             target[place[-1]] = value
             works_or_refused(pack(changed, tensors), tmp_path / "a", X)
 
+    @pytest.mark.slow
     @cases
     def test_no_change_of_a_tensor_leads_to_a_crash(self, fitted, tmp_path, name):
         model, X = fitted(name), data()[0][:3]
@@ -628,6 +632,7 @@ class TestAtomicity:
         assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
         assert_same_model(old, load(tmp_path / "a"), data()[0])
 
+    @pytest.mark.slow
     def test_a_killed_process_leaves_a_whole_file(self, tmp_path):
         """Processes that do nothing but save are killed until one of them was in the middle of it."""
         script = """

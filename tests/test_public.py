@@ -25,6 +25,7 @@ def test_unknown_names_are_attribute_errors():
         _ = fv.nonsense
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 def test_every_name_can_be_the_first_and_all_come_in_any_order():
     """Each name first of all in a process without any module of fewvars, the others after it, forwards or backwards."""

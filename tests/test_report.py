@@ -138,6 +138,7 @@ class TestContent:
         assert "model.fit(X, y, t=t)" in text
         assert "numpy" in text
 
+    @pytest.mark.slow
     def test_same_arguments_same_text(self, fitted, hostile_html):
         model, X, y = fitted
         again = report_html(
@@ -168,6 +169,7 @@ class TestContent:
         assert "0 updates" not in text
         assert "random_state was not set" in text
 
+    @pytest.mark.slow
     def test_outputs_and_runs(self):
         X, y = product_and_line(240, seed=100)
         Y = pd.DataFrame({"mass": y, "heat": X[:, 0]})
@@ -181,6 +183,7 @@ class TestContent:
         assert "120 consecutive rows of one run from the middle of 240" in text
         assert {"curve-0", "curve-1"} <= {attributes.get("id") for _, attributes in Elements(html).elements}
 
+    @pytest.mark.slow
     def test_network_head(self):
         X, y = product_and_line(120, seed=100)
         model = FewVariablesRegressor(**EASY, head="network", n_variables=2, random_state=0).fit(X[:, :5], y)
@@ -202,6 +205,7 @@ class TestContent:
         text = text_of(report_html(model, X, y))
         assert "No direction in the space of 4 variables predicts y better than its mean." in text
 
+    @pytest.mark.slow
     def test_names_of_frames(self, fitted):
         model, X, y = fitted
         frame = pd.DataFrame(X, columns=[f"col {j}" for j in range(8)])
@@ -209,6 +213,7 @@ class TestContent:
         assert "flow depends on 3 of 8" in text
         assert "col 1" in text
 
+    @pytest.mark.slow
     def test_many_rows_are_thinned_and_it_says_so(self, fitted):
         model, X, y = fitted
         many = 200
@@ -219,6 +224,7 @@ class TestContent:
         assert "on 20 000 rows from the middle" in text
         assert len(html) < 800_000
 
+    @pytest.mark.slow
     def test_file_is_written_whole_or_not_at_all(self, fitted, tmp_path):
         model, X, y = fitted
         path = tmp_path / "report.html"

@@ -20,6 +20,7 @@ def run(monkeypatch, *words):
     command_line.main()
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_ended_and_the_table_is_printed(tmp_path, monkeypatch, capsys):
     words = (
         "run",

@@ -506,6 +506,7 @@ np.savez(sys.argv[2], coefficients=coefficients, intercepts=intercepts)
 """
 
 
+@pytest.mark.slow
 def test_group_lasso_agrees_with_skglm(tmp_path):
     X, Y = _linear(1)
     penalty, strengths = InputGroups.of(7, GROUPS), np.array([0.02, 0.3, 1.0])

@@ -16,6 +16,8 @@ import fewvars as fv
 from fewvars import study
 from fewvars.study import Experiment, Method, Setting
 
+pytestmark = pytest.mark.slow
+
 FIRST = {"hidden_layer_sizes": (8, 8, 8), "n_first": 20_000}  # a few tenths of a second
 SECOND = {"n_second": 400, "n_strengths": 4}
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}

@@ -222,6 +222,7 @@ def test_parquet_without_polars(monkeypatch):
         table_bytes({"a": np.ones(2)}, ".parquet")
 
 
+@pytest.mark.slow
 def test_without_polars_in_a_fresh_process(tmp_path):
     """As a user without the extra: the import itself fails."""
     (tmp_path / "d.csv").write_text("a,b\n1,2\n3,\n")

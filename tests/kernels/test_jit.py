@@ -46,6 +46,7 @@ print(*sums, len(layers.row_sums.signatures), layers.row_sums.stats.cache_path, 
     assert _run(code, package.parent, home) == "3.0 7.0 1 None None"
 
 
+@pytest.mark.slow
 @compiled_only
 def test_an_edited_helper_reaches_its_callers(tmp_path):
     package = tmp_path / "edited"
