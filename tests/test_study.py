@@ -165,6 +165,9 @@ def test_the_digits_do_not_depend_on_what_the_code_calls_its_parameters():
         "plain": "3a9b8292fe88bb29",
         "dictionary-l1": "26ab3df746871a8e",
     }
+    (ours,) = (method for e in EXPERIMENTS if e.name == "size" for method in e.methods if method.name == "ours")
+    for later in (("judge", "network"), ("fdr", 0.1), ("exclude", (0,))):
+        assert specification(setting, replace(ours, parameters=(later,))) != digits["ours"]
 
 
 def test_what_has_no_stable_text_is_refused():

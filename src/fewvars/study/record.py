@@ -2,7 +2,7 @@
 
 A row is found by a digest of the data and of all parameters of its method. Thousands of rows were made before some of
 the parameters had their present names. What enters the digest is therefore a record in the names of that time; this
-module is the only place that knows them. To rename a parameter of an estimator of the study, add a line here.
+module is the only place that knows them. To rename or add a parameter of an estimator of the study, add a line here.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,10 @@ _FIRST_NAMES: Mapping[str, Mapping[str, str]] = {
 }
 # Parameters of that time that no longer exist, and the one value that they could have.
 _REMOVED: Mapping[str, Mapping[str, Any]] = {"fewvars:FewDirectionsRegressor": {"solver": "momentum"}}
+# Parameters that did not exist then, and their defaults: only another value makes another method.
+_ADDED: Mapping[str, Mapping[str, Any]] = {
+    "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto"},
+}
 # Estimators whose choices were one parameter, a dataclass, and whose hidden layers were of one width.
 _PAPER = ("fewvars.paper:", "fewvars:NeuralRegressor", "fewvars:GroupLassoRegressor")
 # What a fit does not depend on, or what its row states anyway.
@@ -27,8 +31,12 @@ _IDLE = ("random_state", "n_jobs", "verbose")
 
 def recorded(estimator: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an estimator of the study, "module:class", under the names of the first rows."""
-    names = _FIRST_NAMES.get(estimator, {})
-    record = {names.get(name, name): value for name, value in parameters.items() if name not in _IDLE}
+    names, added = _FIRST_NAMES.get(estimator, {}), _ADDED.get(estimator, {})
+    record = {
+        names.get(name, name): value
+        for name, value in parameters.items()
+        if name not in _IDLE and not (name in added and value == added[name])
+    }
     if estimator.startswith(_PAPER):
         return {"configuration": _configuration(record)}
     return {**record, **_REMOVED.get(estimator, {})}
