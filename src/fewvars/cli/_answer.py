@@ -103,6 +103,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [
             f"{target} {depend} on {len(found)} of {answer['inputs']} variables ({size}):",
             *_variable_lines(found),
+            *_interaction_lines(answer["interactions"]),
         ]
     else:
         kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} centred variables"
@@ -124,6 +125,14 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
         f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_sureness(variable)}{_frequency(variable)}"
         for variable in variables
     ]
+
+
+def _interaction_lines(pairs: list[list[str]], most: int = 8) -> list[str]:
+    if not pairs:
+        return []
+    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs[:most]]
+    more = f" and {len(pairs) - most} more" if len(pairs) > most else ""
+    return [f"Interactions: {', '.join(texts)}{more}."]
 
 
 def _sureness(variable: dict[str, Any]) -> str:
