@@ -26,7 +26,8 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
     found = model.findings()
     if found.kind == "variables":
         answer["variables"] = _variables(found, roles.inputs)
-        answer["interactions"] = [list(pair) for pair in found.interactions]
+        own = dict(zip(found.inputs, roles.inputs, strict=True))  # a model may not know the names of its inputs
+        answer["interactions"] = [[own.get(name, name) for name in pair] for pair in found.interactions]
         names = [roles.inputs[j] for j in sorted(found.order)]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
