@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Set
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         The smallest false discovery rate at which each input would be selected, by tests on rows that have not chosen
         the other inputs. An input that is selected with a value above 0.2 is weakly supported.
     interactions_ : tuple of pairs of str
-        Pairs of selected inputs (or groups of inputs) whose effects depend on each other.
+        Pairs of selected inputs (or groups of inputs) whose effects depend on each other: those that occur together in
+        a term of the polynomial, or, with another head, those whose product is significant.
     judge_ : str
         What decided: "ridge" if sums of simple terms predict held-out rows as well as networks, or "network".
     head_ : {"network", "dictionary", "mean"}
@@ -279,8 +281,6 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         support = found.support
         self.q_values_ = q_values[found.labels]
         self.judge_ = found.judge
-        pairs = interacting(data.problem, groups.labels, support.groups)
-        self.interactions_ = tuple((self._name_of(groups, g), self._name_of(groups, h)) for g, h in pairs)
         self.support_ = found.inputs
         self.feature_importances_ = support.importances[found.labels]
         self.feature_importances_se_ = support.importances_se[found.labels]
@@ -320,10 +320,23 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         chosen = self._coordinate_names() if names is None else np.asarray(names, dtype=object)[self.support_]
         return self._equation(chosen)
 
-    def _name_of(self, groups: Groups, group: int) -> str:
+    def _fit_head(self, data: Prepared, settings: Any, progress: Progress) -> None:
+        super()._fit_head(data, settings, progress)
+        labels = self._groups(data).labels
+        polynomial = self._head.as_polynomial()
+        if polynomial is None:
+            mask = np.isin(np.arange(labels.max() + 1), labels[self.support_])
+            pairs = interacting(data.problem, labels, mask)
+        else:  # what the function itself says
+            own = labels[self.support_]
+            terms = [np.unique(own[exponents > 0]).tolist() for exponents in polynomial.exponents]
+            pairs = tuple(sorted({pair for groups in terms for pair in combinations(groups, 2)}))
+        self.interactions_ = tuple((self._name_of(labels, g), self._name_of(labels, h)) for g, h in pairs)
+
+    def _name_of(self, labels: np.ndarray, group: int) -> str:
         """Return the name of an input, or those of the inputs of a group."""
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return " + ".join(str(names[j]) for j in np.flatnonzero(groups.labels == group))
+        return " + ".join(str(names[j]) for j in np.flatnonzero(labels == group))
 
     def _coordinate_names(self) -> list[str]:
         return list(map(str, self.get_feature_names_out()))
