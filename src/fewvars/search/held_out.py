@@ -162,10 +162,10 @@ class HeldOut:
         mean, spread = self.log_ratio(errors, reference)
         return mean <= tolerance * spread or (not tolerance and self.mean(errors) <= self.mean(reference))
 
-    def better(self, errors: FloatArray, reference: FloatArray) -> bool:
+    def better(self, errors: FloatArray, reference: FloatArray, evidence: float = EVIDENCE) -> bool:
         """Return whether the errors are significantly below the reference."""
         mean, spread = self.log_ratio(errors, reference)
-        return mean < -EVIDENCE * spread
+        return mean < -evidence * spread
 
     def worse(self, errors: FloatArray, reference: FloatArray) -> bool:
         """Return whether the errors are significantly above the reference."""

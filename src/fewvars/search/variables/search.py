@@ -22,7 +22,7 @@ from fewvars.search.variables.network_judge import NetworkJudge
 from fewvars.search.variables.path import dense_to_empty
 from fewvars.search.variables.ridge_judge import RidgeJudge
 from fewvars.search.variables.selection import SupportSearch
-from fewvars.search.variables.support import Support, choose_support, settled
+from fewvars.search.variables.support import UNTESTED, Support, choose_support, settled
 from fewvars.search.variables.terms import Terms
 from fewvars.series.dependence import autocorrelation_time
 from fewvars.series.scaling import duplicated_columns
@@ -183,7 +183,10 @@ def _found_along_path(
         tolerance = TIE if proposal.dependent else 0.0
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
-        support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
+        if proposal.dependent:  # tests of dependent rows are not exact, and decide nothing
+            support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
+        else:
+            support = settled(closed, proposal.nested, groups.included, tolerance, rivals=similar)
         if not network_explains_more(search, closed, support.groups, nested, clearly=not proposal.dependent):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
@@ -255,7 +258,7 @@ def network_explains_more(
 ) -> bool:
     """Return whether a network, on this support or on one along the path, predicts better than the closed form.
 
-    Both are judged on the first split, whose held-out rows the path has not seen. `clearly` asks for two standard
+    Both are judged on the first split, whose held-out rows the path has not seen. `clearly` asks for three standard
     errors: tests of independent rows are exact, those of dependent rows are not.
     """
     first = search.held_out.first()
@@ -263,7 +266,7 @@ def network_explains_more(
     best = min(search.judge.on(first).judge(looks), key=lambda verdict: first.typical(verdict.errors))
     rival = closed.judge.on(first).judge([mask])[0]
     if clearly:
-        return first.better(best.errors, rival.errors)
+        return first.better(best.errors, rival.errors, UNTESTED)
     return first.typical(best.errors) < first.typical(rival.errors)
 
 

@@ -9,6 +9,8 @@ from fewvars._common.validation import FloatArray
 from fewvars.search.judge import Verdict
 from fewvars.search.variables.selection import LeftOut, SupportSearch, switched
 
+UNTESTED = 3.0  # standard errors by which a support that no test has accepted must be better
+
 
 @dataclass(frozen=True, eq=False)
 class Support:
@@ -106,6 +108,7 @@ def settled(
     tolerance: float = 0.0,
     *,
     fixed: bool = False,
+    rivals: Sequence[np.ndarray] = (),
 ) -> Support:
     """Choose among proposed supports by a judge that costs little, and drop what it does not miss.
 
@@ -119,6 +122,8 @@ def settled(
         Standard errors by which the error must rise before a group counts as missed.
     fixed : bool
         Whether the last mask is the answer, of which nothing is dropped.
+    rivals : list of (groups,) masks
+        Supports that no test has accepted: one of them is chosen only if it is better by three standard errors.
     """
     unique = {mask.tobytes(): mask for mask in masks}
     candidates = sorted(search.judge.judge(list(unique.values())), key=lambda candidate: candidate.mask.sum())
@@ -126,6 +131,10 @@ def settled(
         base = next(c for c in candidates if np.array_equal(c.mask, masks[-1]))
         return _evidence(search, base, search.leave_one_out(base), search, candidates)
     base = min(candidates, key=search.error)
+    others = [
+        rival for rival in search.judge.judge(rivals) if search.held_out.better(rival.errors, base.errors, UNTESTED)
+    ]
+    base = min([base, *others], key=search.error)
     base, left_out = search.prune(base, always, tolerance)
     return _evidence(search, base, left_out, search, candidates)
 
