@@ -58,8 +58,9 @@ def test_gradients_and_outputs(kind):
         assert_allclose(head.gradient(X[:10])[:, :, j], slope, rtol=1e-4, atol=1e-2)
 
 
-def test_threads_change_nothing():
-    trial = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1])
+@pytest.mark.parametrize("n", [400, 6000])
+def test_threads_change_nothing(n):
+    trial = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1], n)
     heads = []
     for n_jobs in (1, 2):
         choice = choose_head([replace(NETWORKS, settings=HeadSettings(n_jobs=n_jobs))], trial)
@@ -67,6 +68,34 @@ def test_threads_change_nothing():
     assert heads[0].network == heads[1].network
     assert heads[0].ridge == heads[1].ridge
     assert_array_equal(heads[0].thetas, heads[1].thetas)
+
+
+def test_of_many_rows_each_network_sees_its_own():
+    def function(Z):
+        return np.tanh(2 * Z[:, 0]) * Z[:, 1]
+
+    networks = Networks(n_networks=2, rows_per_parameter=4, max_iterations=20)  # one row in two: 1000 of 2000
+    trial = problem(function, n=2000)
+    odd = np.arange(2000) % 2 == 1
+    y = np.where(odd[:, None], 3 * trial.y, trial.y)
+    fits = networks.fit(trial.X, y, trial.weight, widths=(10,), ridge=1e-6)
+    clean = 1e4 * function((trial.X - 100) / 10)
+    for theta, factor in zip(fits.thetas, (1, 3), strict=True):
+        predicted = replace(fits, thetas=theta[None]).predict(trial.X)[:, 0]
+        assert np.mean((predicted / factor - clean) ** 2) < 0.01 * clean.var()
+    # Rows without weight are passed over, and do not count.
+    fits = networks.fit(trial.X, y, odd.astype(float), widths=(10,), ridge=1e-6)
+    assert np.mean((fits.predict(trial.X)[:, 0] / 3 - clean) ** 2) < 0.01 * clean.var()
+
+
+@pytest.mark.parametrize(("noise", "fitted"), [(0.0, 1), (0.3, 2)])
+def test_far_behind_a_rival_only_the_first_widths_are_tried(noise, fitted):
+    trial = problem(lambda Z: Z[:, 0] * Z[:, 1] ** 2, noise=noise)
+    calls = []
+    networks = replace(NETWORKS, settings=HeadSettings(on_fit=lambda: calls.append(1)))
+    rival = Polynomials().choose(trial, None).errors
+    networks.choose(trial, rival)
+    assert len(calls) == fitted
 
 
 def test_many_rows_are_thinned_for_the_jacobian():

@@ -447,11 +447,13 @@ def test_a_linear_network_is_ridge_regression():
     np.testing.assert_allclose(layer.biases, peer.intercept_, atol=1e-6)
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sin"])
-def test_damped_steps_descend_to_a_stationary_point(activation):
+@pytest.mark.parametrize(("activation", "growth"), [("tanh", 4.0), ("sin", 4.0), ("tanh", 2.0)])
+def test_damped_steps_descend_to_a_stationary_point(activation, growth):
     network = Network(3, (4, 3), 2, activation)
     data, theta, ridge = samples(network, 60, weighted=True), parameters(network), 1e-3
-    fit = levenberg_marquardt(network, data, theta=theta, ridge=ridge, max_iterations=500, tolerance=1e-8)
+    fit = levenberg_marquardt(
+        network, data, theta=theta, ridge=ridge, max_iterations=500, tolerance=1e-8, damping_growth=growth
+    )
     objective = Objective(network, data, ridge=ridge, first_ridge=ridge)
     value, gradient = objective.smooth(fit.theta)
     assert fit.outcome in (Outcome.CONVERGED, Outcome.STALLED)
@@ -602,6 +604,7 @@ def _trainer(**options):
         (lambda: Objective(NETWORK, DATA, InputGroups.of(2), -0.1), "strength=-0.1"),
         (lambda: Objective(NETWORK, DATA, ridge=-1.0), "ridge=-1.0"),
         (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA, ridge=-1.0), "ridge=-1.0"),
+        (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA, damping_growth=1.0), "damping_growth=1.0"),
         (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA[1:]), "theta has shape"),
         (lambda: levenberg_marquardt(NETWORK, SINGLE, theta=THETA), "samples are float32, parameters float64"),
         (lambda: monotone(Objective(NETWORK, DATA), THETA[1:]), r"theta has shape \(12,\)"),

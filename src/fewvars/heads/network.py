@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
 from fewvars.series.scaling import Scaling
+
+_FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
 
 
 @final
@@ -111,9 +113,12 @@ class Networks(HeadKind):
     widths : the hidden layers to compare
     ridges : from small to large
     max_iterations : int
+        Of Levenberg-Marquardt.
     n_networks : int
-    max_jacobian : float
-        Of very many rows, only every second, third, ... is used, so that the Jacobian has at most so many numbers.
+    rows_per_parameter : int
+        Of many rows (times outputs), each network sees only every second, third, ..., so that there are about so many
+        for each of its parameters; at first only a quarter of them. Different networks start at different rows, so
+        that their average has seen all of them, or nearly.
     """
 
     head: ClassVar = NetworkHead
@@ -122,7 +127,7 @@ class Networks(HeadKind):
     ridges: tuple[float, ...] = (1e-6, 1e-5, 1e-4, 1e-3)
     max_iterations: int = 60
     n_networks: int = 8
-    max_jacobian: float = 4e7
+    rows_per_parameter: int = 40
     settings: HeadSettings = field(default_factory=HeadSettings)
 
     @classmethod
@@ -138,10 +143,13 @@ class Networks(HeadKind):
         """Return the widths that do best at the middle ridge, with the smallest ridge not worse than the best.
 
         What one network gains by a larger ridge, the average over networks has already. If the rival wins anyway,
-        other ridges are not tried.
+        other ridges are not tried. If its error is less than a tenth of that of the first widths, the other widths are
+        not tried either: they rarely gain that much.
         """
         middle = self.ridges[len(self.ridges) // 2]
-        tried = self._errors(trial, [(widths, middle) for widths in self.widths])
+        tried = self._errors(trial, [(self.widths[0], middle)])
+        if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0]):
+            tried += self._errors(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: trial.held_out.mean(tried[k]))
         widths, errors = self.widths[best], {middle: tried[best]}
         if rival is not None and trial.held_out.better(rival, errors[middle]):
@@ -161,7 +169,7 @@ class Networks(HeadKind):
             self,
             n_networks=1,
             max_iterations=self.max_iterations // 2,
-            max_jacobian=self.max_jacobian / 4,
+            rows_per_parameter=self.rows_per_parameter // 2,
             settings=replace(self.settings, n_jobs=1),
         )
         fits: list[Fit] = [partial(quick.fit, widths=widths, ridge=ridge) for widths, ridge in shapes]
@@ -173,15 +181,38 @@ class Networks(HeadKind):
         """Fit networks of one shape from several starts."""
         network = Network(X.shape[1], widths, y.shape[1], self.settings.activation)
         inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
-        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight).for_jacobian(
-            network.n_parameters, self.max_jacobian
-        )
+        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
 
-        def theta(seed: int) -> FloatArray:
-            start = network.initialise(seed)
-            found = levenberg_marquardt(network, samples, theta=start, ridge=ridge, max_iterations=self.max_iterations)
+        stages = self._stages(y.shape[1] * np.count_nonzero(weight), network.n_parameters)
+
+        def theta(k: int) -> FloatArray:
+            theta = network.initialise(self.settings.seed + k)
+            for every, options in stages:
+                seen = _every(samples, every, k)
+                theta = levenberg_marquardt(network, seen, theta=theta, ridge=ridge, **options).theta
             self.settings.on_fit()
-            return found.theta
+            return theta
 
-        seeds = range(self.settings.seed, self.settings.seed + self.n_networks)
-        return NetworkHead(network, np.array(in_threads(theta, seeds, self.settings.n_jobs)), inputs, outputs, ridge)
+        thetas = in_threads(theta, range(self.n_networks), self.settings.n_jobs)
+        return NetworkHead(network, np.array(thetas), inputs, outputs, ridge)
+
+    def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
+        """Return the runs of the solver: each uses one row in so many, and has options of its own.
+
+        With many rows, a first run on few of them does most of the work. Slowly growing damping then saves iterations:
+        it tries more steps in each, but they cost little compared with the Jacobian.
+        """
+        enough = self.rows_per_parameter * max(n_parameters, _FEW_PARAMETERS)
+        first, last = (max(1, int(n_targets / rows)) for rows in (enough / 4, enough))
+        if first == 1:
+            return [(1, {"max_iterations": self.max_iterations})]
+        quarter = self.max_iterations // 4
+        return [
+            (first, {"max_iterations": self.max_iterations - quarter, "damping_growth": 2.0}),
+            (last, {"max_iterations": quarter, "damping_growth": 2.0}),
+        ]
+
+
+def _every(samples: Samples, every: int, first: int) -> Samples:
+    """Keep one in `every` rows of positive weight, starting with row `first` of them."""
+    return samples if every == 1 else samples.rows(np.flatnonzero(samples.weights)[first % every :: every])
