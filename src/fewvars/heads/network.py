@@ -15,7 +15,8 @@ from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.heads.head import Graph, Head
-from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
+from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, StandardisedError, Trial
+from fewvars.search.held_out import Scored
 from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
@@ -146,25 +147,28 @@ class Networks(HeadKind):
         other ridges are not tried. If its error is less than a tenth of that of the first widths, the other widths are
         not tried either: they rarely gain that much.
         """
-        middle = self.ridges[len(self.ridges) // 2]
-        tried = self._errors(trial, [(self.widths[0], middle)])
-        if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0]):
-            tried += self._errors(trial, [(widths, middle) for widths in self.widths[1:]])
-        best = min(range(len(tried)), key=lambda k: trial.held_out.mean(tried[k]))
-        widths, errors = self.widths[best], {middle: tried[best]}
+        middle, mean = self.ridges[len(self.ridges) // 2], trial.held_out.mean
+        tried = self._look(trial, [(self.widths[0], middle)])
+        if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0].errors):
+            tried += self._look(trial, [(widths, middle) for widths in self.widths[1:]])
+        best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
+        widths, errors = self.widths[best], {middle: tried[best].errors}
         if rival is not None and trial.held_out.better(rival, errors[middle]):
             return self._chosen(widths, middle, errors[middle])
         others = [ridge for ridge in self.ridges if ridge != middle]
-        errors.update(zip(others, self._errors(trial, [(widths, ridge) for ridge in others]), strict=True))
-        reference = min(errors.values(), key=trial.held_out.mean)
+        looks = self._look(trial, [(widths, ridge) for ridge in others], tried[best].models)
+        errors.update((ridge, look.errors) for ridge, look in zip(others, looks, strict=True))
+        reference = min(errors.values(), key=mean)
         ridge = min(ridge for ridge, e in errors.items() if trial.held_out.not_worse(e, reference))
         return self._chosen(widths, ridge, errors[ridge])
 
     def _chosen(self, widths: tuple[int, ...], ridge: float, errors: FloatArray) -> Chosen:
         return Chosen(partial(self.fit, widths=widths, ridge=ridge), errors)
 
-    def _errors(self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]]) -> list[FloatArray]:
-        """Return the held-out errors of single networks of these widths and ridges, quickly fitted."""
+    def _look(
+        self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None
+    ) -> list[Scored]:
+        """Score single networks of these widths and ridges, quickly fitted; `starts` holds one head for each split."""
         quick = replace(
             self,
             n_networks=1,
@@ -172,28 +176,47 @@ class Networks(HeadKind):
             rows_per_parameter=self.rows_per_parameter // 2,
             settings=replace(self.settings, n_jobs=1),
         )
-        fits: list[Fit] = [partial(quick.fit, widths=widths, ridge=ridge) for widths, ridge in shapes]
-        return in_threads(trial.errors, fits, self.settings.n_jobs)
+        X, y, weight = trial.X, trial.y, trial.weight
+        loss = StandardisedError(Scaling.of(y, weight))
+
+        def scored(shape: tuple[tuple[int, ...], float]) -> Scored:
+            def fit(split: int, train: np.ndarray) -> NetworkHead:
+                start = None if starts is None else starts[split].thetas
+                return quick.fit(X[train], y[train], weight[train], widths=shape[0], ridge=shape[1], start=start)
+
+            return trial.held_out.score(fit, X, y, weight, loss)
+
+        return in_threads(scored, shapes, self.settings.n_jobs)
 
     def fit(
-        self, X: FloatArray, y: FloatArray, weight: FloatArray, *, widths: tuple[int, ...], ridge: float
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray,
+        *,
+        widths: tuple[int, ...],
+        ridge: float,
+        start: FloatArray | None = None,
     ) -> NetworkHead:
-        """Fit networks of one shape from several starts."""
+        """Fit networks of one shape from several random starts; of many rows, from `start` (networks, parameters).
+
+        Ridges are compared from one start, or good and bad luck with the start would decide.
+        """
         network = Network(X.shape[1], widths, y.shape[1], self.settings.activation)
         inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
         samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
-
         stages = self._stages(y.shape[1] * np.count_nonzero(weight), network.n_parameters)
+        if start is None or len(stages) == 1:
+            start = np.array([network.initialise(self.settings.seed + k) for k in range(self.n_networks)])
 
-        def theta(k: int) -> FloatArray:
-            theta = network.initialise(self.settings.seed + k)
+        def theta(k: int, theta: FloatArray) -> FloatArray:
             for every, options in stages:
                 seen = _every(samples, every, k)
                 theta = levenberg_marquardt(network, seen, theta=theta, ridge=ridge, **options).theta
             self.settings.on_fit()
             return theta
 
-        thetas = in_threads(theta, range(self.n_networks), self.settings.n_jobs)
+        thetas = in_threads(lambda numbered: theta(*numbered), list(enumerate(start)), self.settings.n_jobs)
         return NetworkHead(network, np.array(thetas), inputs, outputs, ridge)
 
     def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
