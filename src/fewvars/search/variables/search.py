@@ -34,6 +34,7 @@ FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
 PROBED_SIZES = (3, 8)  # of the supports along the path on which networks are tried
 LARGEST_SIMILAR = 10  # of the supports along the path that the closed form looks at
 MOST_ENTRIES = 10_000_000  # of the inputs, in tests
+MOST_ROWS = 20_000  # in tests: with more of them, what matters is significant anyway
 MOST_SMOOTHED = 2000  # rows of a smoothed trajectory in tests: neighbours say the same
 
 
@@ -209,7 +210,7 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     samples = problem.samples
     Y = samples.Y.copy()
     varying = np.ptp(Y, axis=0) > 0
-    everything = _testable(replace(problem, smoothed=False), groups.labels, most=samples.X.size)
+    everything = _testable(problem, groups.labels, most=samples.X.size + 1)
     Y[:, varying] = model.without_outliers(everything)
     return proposal, replace(problem, samples=replace(samples, Y=Y))
 
@@ -232,8 +233,8 @@ def interacting(problem: Problem, labels: np.ndarray, mask: np.ndarray) -> tuple
 def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) -> Testable:
     """Return the data for tests: as many rows as the memory for all columns allows, in double precision."""
     samples = problem.samples
-    if problem.smoothed:
-        most = min(most, MOST_SMOOTHED * samples.X.shape[1])
+    if most == MOST_ENTRIES:
+        most = min(most, (MOST_SMOOTHED if problem.smoothed else MOST_ROWS) * samples.X.shape[1])
     rows = np.arange(0, len(samples), -(-samples.X.size // most))
     runs = np.cumsum(problem.starts)[rows]
     terms = Terms.of(samples.X[rows].astype(np.float64), labels)
