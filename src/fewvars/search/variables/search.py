@@ -115,7 +115,7 @@ class Variables:
 
     def with_support(self, mask: np.ndarray, problem: Problem, settings: VariableSettings) -> "Variables":
         """Return the same with another support (groups,), judged in closed form."""
-        closed = SupportSearch(RidgeJudge.of(problem, self.labels, settings), problem.samples, self.labels)
+        closed = _closed_form(problem, self.labels, settings)
         nothing = np.zeros_like(mask)
         return replace(self, support=settled(closed, [nothing, mask], nothing, fixed=True), judge=RidgeJudge.name)
 
@@ -138,13 +138,13 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
     """
     if settings.judge != AUTO:
         return _found_along_path(problem, groups, settings, progress, JUDGES[settings.judge])
-    closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
+    closed = _closed_form(problem, groups.labels, settings)
     if problem.constant or not groups.usable.any():
         support = settled(closed, [groups.included], groups.included)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
     progress.stage("searching", "step")
     proposal, problem = propose(problem, groups, settings.n_variables)
-    closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
+    closed = _closed_form(problem, groups.labels, settings)
     if settings.solver != MONOTONE and not networks_matter(problem, proposal):
         support = settled(closed, proposal.nested, groups.included, fixed=settings.n_variables is not None)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
@@ -180,7 +180,7 @@ def _found_along_path(
     found = partial(Variables, labels=groups.labels, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
-        closed = SupportSearch(RidgeJudge.of(problem, groups.labels, settings), problem.samples, groups.labels)
+        closed = _closed_form(problem, groups.labels, settings)
         tolerance = TIE if proposal.dependent else 0.0
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
@@ -201,6 +201,11 @@ def _found_along_path(
         proposals=proposals,
     )
     return found(support, judge=judge.name)
+
+
+def _closed_form(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
+    """Return the search that compares supports in closed form."""
+    return SupportSearch(RidgeJudge.of(problem, labels, settings), problem.samples, labels)
 
 
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
