@@ -63,8 +63,7 @@ def test_is_the_best_of_all_explicit_refits(groups, weight):
         judge.held_out.typical(
             judge.held_out.piece_errors(refitted(judge, family, strength, groups), judge.samples.weights)
         )
-        for family in FAMILIES
-        if judge.affordable(family, mask(*groups, d=D))
+        for family in judge.families(mask(*groups, d=D))
         for strength in STRENGTHS
     ]
     assert_allclose(judge.held_out.typical(verdict.errors), min(typical), rtol=1e-6)
@@ -117,8 +116,18 @@ def test_groups_enter_whole():
 def test_families_must_be_affordable():
     judge = make_judge(n=60)  # fifteen columns at most
     few, many = mask(0, d=D), mask(0, 1, 2, 3, 4, d=D)
-    assert [family for family in FAMILIES if judge.affordable(family, few)] == list(FAMILIES)
-    assert [family for family in FAMILIES if judge.affordable(family, many)] == ["linear"]
+    assert judge.families(few) == list(FAMILIES)
+    assert judge.families(many) == judge.families(mask(d=D)) == ["linear"]
+
+
+def test_a_verdict_does_not_depend_on_the_supports_judged_before():
+    judge = make_judge(WEIGHT)
+    masks = [mask(1, d=D), mask(0, 1, 3, d=D), mask(2, 4, d=D), mask(1, 3, d=D)]
+    together = judge.judge(masks)
+    for alone, found in zip(masks, together, strict=True):
+        fresh = make_judge(WEIGHT).judge([alone])[0]
+        assert_allclose(found.errors, fresh.errors, rtol=1e-8)
+        assert_allclose(judge.judge([alone])[0].errors, fresh.errors, rtol=1e-8)
 
 
 def test_residuals_are_those_of_the_first_split():

@@ -8,7 +8,7 @@ their training rows, and with many of them the statistic grows like the absolute
 This is the idea of the projected covariance measure (Lundborg, Kim, Shah and Samworth, 2024), cross-fitted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,7 @@ class _Fold:
         if not additions:
             return np.empty((0, len(self.Y)))
         model, outputs = self.model, self.model.robust_outputs
-        design, outside = model.design(base), _design(self.test, base)
+        design, outside = model.design(base), self.test.design(base)
         parts = [model.design(terms)[:, 1:] for terms in additions]
         slopes = np.linalg.lstsq(design, np.column_stack([outputs, *parts]), rcond=1e-8)[0]
         k = outputs.shape[1]
@@ -91,7 +91,7 @@ class _Fold:
             own = slopes[:, first : first + part.shape[1]]
             first += part.shape[1]
             effect = np.linalg.lstsq(part - design @ own, left, rcond=1e-6)[0]
-            added = self.filter.apply(_design(self.test, terms)[:, 1:]) - outside @ own
+            added = self.filter.apply(self.test.design(terms)[:, 1:]) - outside @ own
             scores.append((residual * (added @ effect)).sum(axis=1))
         return np.array(scores)
 
@@ -103,10 +103,6 @@ class _Fold:
         """Return the line or the curve of each group, whichever is more significant on the training rows."""
         line, curve = self.model.screen("line"), self.model.screen("curve")
         return [[Term("curve" if curve[group] < line[group] else "line", (group,))] for group in groups.tolist()]
-
-
-def _design(terms: Terms, chosen: Sequence[Term]) -> FloatArray:
-    return np.column_stack([np.ones((len(terms.Z), 1)), *(terms.columns(term) for term in chosen)])
 
 
 def p_values(data: Testable, usable: np.ndarray, included: np.ndarray, *, seed: int = 0) -> FloatArray:

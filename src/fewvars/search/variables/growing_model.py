@@ -59,7 +59,7 @@ class GrowingModel:
     def __init__(self, data: Testable) -> None:
         terms, weights = data.terms, data.weights
         self.terms, self.Y = terms, data.Y
-        self.chosen: dict[Term, FloatArray] = {}
+        self.chosen: list[Term] = []
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
         self._n = int(self._counted.sum())
@@ -96,20 +96,18 @@ class GrowingModel:
 
     def design(self, chosen: Iterable[Term]) -> FloatArray:
         """Return a constant and the columns of some terms, filtered, (n, 1 + columns)."""
-        columns = [np.ones((len(self.Y), 1)), *(self.terms.columns(term) for term in chosen)]
-        return self.filter.apply(np.column_stack(columns))
+        return self.filter.apply(self.terms.design(chosen))
 
     def without_outliers(self, data: Testable) -> FloatArray:
         """Return the outputs of these or other rows with wild values brought back to near the model, (n, outputs)."""
         slopes = np.linalg.lstsq(self.design(self.chosen), self.robust_outputs, rcond=1e-8)[0]
-        columns = [np.ones((len(data.Y), 1)), *(data.terms.columns(term) for term in self.chosen)]
-        predicted = np.column_stack(columns) @ slopes
+        predicted = data.terms.design(self.chosen) @ slopes
         limit = WILD * robust_spread(data.Y - predicted)
         return predicted + np.clip(data.Y - predicted, -limit, limit)
 
     def add(self, term: Term) -> None:
         """Put a term into the model."""
-        self.chosen[term] = self.terms.columns(term)
+        self.chosen.append(term)
         new = self.orthogonal(term)
         self._Q = np.column_stack([self._Q, new])
         self._main -= (self._main @ new) @ new.T
@@ -118,7 +116,7 @@ class GrowingModel:
 
     def keep(self, chosen: Iterable[Term]) -> None:
         """Leave all other terms out."""
-        self.chosen = {term: self.chosen[term] for term in chosen}
+        self.chosen = list(chosen)
         self._rebuild()
 
     def orthogonal(self, term: Term) -> FloatArray:
@@ -205,7 +203,8 @@ class GrowingModel:
 
     def effective_rows(self, basis: FloatArray) -> float:
         """Return the smallest number of rows that carry a column of a basis, (sum u^2)^2 / sum u^4."""
-        return float((1.0 / np.maximum((basis**4).sum(axis=0), 1e-300)).min(initial=np.inf))
+        squares = basis * basis
+        return float((1.0 / np.maximum((squares * squares).sum(axis=0), 1e-300)).min(initial=np.inf))
 
     def _explained(self, index: np.ndarray, scores: FloatArray, squares: FloatArray) -> FloatArray:
         """Return the sums of squares (groups, outputs) that columns `index` (groups, width) explain together."""
@@ -288,7 +287,7 @@ class GrowingModel:
         """Estimate anew how errors depend on those of the row before, and filter by that."""
         if not self.dependent:
             return
-        raw = np.column_stack([np.ones((len(self.Y), 1)), *self.chosen.values()])
+        raw = self.terms.design(self.chosen)
         slopes = np.linalg.lstsq(self.filter.apply(raw), self._y, rcond=1e-10)[0]
         coefficient = self.filter.coefficient_of(self.Y - raw @ slopes)
         if abs(coefficient - self.filter.coefficient) > 0.03:

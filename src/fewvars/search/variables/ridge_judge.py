@@ -1,9 +1,8 @@
 """The judge that fits sums of simple terms by ridge regression, all splits in closed form from Gram matrices."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,8 @@ from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem, Settings
-from fewvars.search.variables.terms import Term, Terms
+from fewvars.search.variables.normal_equations import Design, NormalEquations
+from fewvars.search.variables.terms import Terms
 
 # From simple to complicated: the terms of single groups, and those of pairs of groups.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -31,19 +31,17 @@ ROWS_PER_COLUMN = 4
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
-    """What the judge remembers of a verdict: the family, the strength, and the coefficients on the first split."""
+    """What the judge remembers of a verdict: the family, the strength, and the fit to the first split."""
 
     family: str
     strength: float
+    design: Design
     coefficients: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeJudge:
     """Fits families of terms of the groups of a support; the best family and strength count.
-
-    With F the columns of the terms, G = F'F and r = F'y over all rows, leaving out rows B needs only
-    (G - F_B'F_B + strength n I)^-1 (r - F_B'y_B).
 
     Attributes
     ----------
@@ -59,6 +57,8 @@ class RidgeJudge:
     labels: np.ndarray
     held_out: HeldOut
     n_jobs: int | None = None
+    _designs: dict[str, Design] = field(default_factory=dict, repr=False)
+    _equations: dict[str, NormalEquations] = field(default_factory=dict, init=False, repr=False)
 
     name: ClassVar[str] = "ridge"
     fewest_rows: ClassVar[int] = 8
@@ -81,6 +81,7 @@ class RidgeJudge:
 
     def judge(self, masks: Sequence[np.ndarray], like: Verdict | None = None, effort: int = 1) -> list[Verdict]:
         """Fit each support in closed form."""
+        self._prepare(masks)
         return in_threads(self._verdict, masks, self.n_jobs)
 
     def tuned(self, mask: np.ndarray, effort: int = 1) -> tuple["RidgeJudge", Verdict]:
@@ -89,52 +90,60 @@ class RidgeJudge:
 
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:
         """Return what the fit to the first split leaves unexplained in some rows, (rows, outputs)."""
-        columns = self._columns(verdict.state.family, verdict.mask)
-        return self.samples.Y[rows] - columns[rows] @ verdict.state.coefficients
+        fit: RidgeFit = verdict.state
+        return self.samples.Y[rows] - fit.design.columns[rows] @ fit.coefficients
 
-    def affordable(self, family: str, mask: np.ndarray) -> bool:
-        """Return whether a family has few columns enough for the rows."""
+    def families(self, mask: np.ndarray) -> list[str]:
+        """Return the families that have few columns enough for the rows, from simple to complicated."""
+        most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
+        found = [family for family in FAMILIES if self._n_columns(family, mask) <= most]
+        return found if found and mask.any() else ["linear"]
+
+    def _n_columns(self, family: str, mask: np.ndarray) -> float:
+        """Return about how many columns a family has."""
         single, paired = FAMILIES[family]
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
         total = sizes.sum()
         count = 1 + total * (len(single) + 2 * ("curve" in single) + 6 * ("wave" in single))
-        count += (total**2 - (sizes**2).sum()) / 2 * (len(paired) + ("bent product" in paired))
-        return count <= min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
+        return count + (total**2 - (sizes**2).sum()) / 2 * (len(paired) + ("bent product" in paired))
 
     def _verdict(self, mask: np.ndarray) -> Verdict:
-        families = [family for family in FAMILIES if self.affordable(family, mask)] or ["linear"]
-        found = [self._fitted(family, mask) for family in (families if mask.any() else ["linear"])]
+        found = [self._fitted(family, mask) for family in self.families(mask)]
         return min(found, key=lambda verdict: self.held_out.typical(verdict.errors))
 
-    def _columns(self, family: str, mask: np.ndarray) -> FloatArray:
-        """Return a constant and the columns of all terms of a family, with mean square one, (n, m)."""
-        single, paired = FAMILIES[family]
-        groups = np.flatnonzero(mask).tolist()
-        chosen = [Term(kind, (group,)) for group in groups for kind in single]
-        chosen += [Term(kind, pair) for pair in combinations(groups, 2) for kind in paired]
-        columns = np.column_stack([np.ones(len(self.samples)), *(self.terms.columns(term) for term in chosen)])
-        sizes = np.sqrt(np.einsum("ij,ij->j", columns, columns) / len(columns))
-        return columns / np.where(sizes > 0, sizes, 1.0)
+    def _prepare(self, masks: Sequence[np.ndarray]) -> None:
+        """Make the Gram matrices that all of these supports, and those seen before, need."""
+        wanted: dict[str, np.ndarray] = {}
+        for mask in masks:
+            for family in self.families(mask):
+                wanted[family] = wanted.get(family, False) | mask
+        shared = [(family, mask) for family, mask in wanted.items() if self._n_columns(family, mask) <= MOST_COLUMNS]
+        in_threads(lambda item: self._equations_of(*item), shared, self.n_jobs)
+
+    def _equations_of(self, family: str, mask: np.ndarray) -> NormalEquations:
+        """Return equations of a family that contain the groups of a mask."""
+        design = self._designs.get(family)
+        if design is None or (mask & ~design.mask).any():
+            whole = mask if design is None else mask | design.mask
+            chosen = whole if self._n_columns(family, whole) <= MOST_COLUMNS else mask
+            design = self._designs[family] = Design.of(self.terms, chosen, *FAMILIES[family])
+        found = self._equations.get(family)
+        if found is None or found.design is not design:
+            Y, weights = self.samples.Y.astype(np.float64), self.samples.weights.astype(np.float64)
+            found = self._equations[family] = NormalEquations(design, Y, weights, self.held_out.splits)
+        return found
 
     def _fitted(self, family: str, mask: np.ndarray) -> Verdict:
-        F, Y = self._columns(family, mask), self.samples.Y.astype(np.float64)
-        weights = self.samples.weights.astype(np.float64)[:, None]
-        gram, cross = F.T @ (weights * F), F.T @ (weights * Y)
-        n = len(F)
-        losses, coefficients = [], []
-        for train, test in self.held_out.splits:
-            out = np.ones(n, bool)
-            out[train] = False
-            without = F[out] * weights[out]
-            values, vectors = np.linalg.eigh(gram - F[out].T @ without)
-            target = vectors.T @ (cross - without.T @ Y[out])
-            ridges = np.maximum(values, 0.0)[:, None] + np.array(STRENGTHS) * len(train)  # (m, strengths)
-            fits = np.einsum("ij,js,jo->sio", vectors, 1.0 / ridges, target)
-            coefficients.append(fits)
-            losses.append([self.samples.loss.values(F[test] @ fit, Y[test]) for fit in fits])
+        equations = self._equations_of(family, mask)
+        fits = equations.coefficients(mask, STRENGTHS)
+        values, Y = self.samples.loss.values, equations.Y
+        losses = [
+            [values(predicted, Y[test]) for predicted in predictions]
+            for predictions, (_, test) in zip(equations.predictions(fits), self.held_out.splits, strict=True)
+        ]
         errors = [
             self.held_out.piece_errors(per_strength, self.samples.weights) for per_strength in zip(*losses, strict=True)
         ]
         best = int(np.argmin([self.held_out.typical(e) for e in errors]))
-        state = RidgeFit(family, STRENGTHS[best], coefficients[0][best])
+        state = RidgeFit(family, STRENGTHS[best], equations.design, fits[0][best])
         return Verdict(mask, tuple(split[best] for split in losses), errors[best], state)

@@ -1,6 +1,6 @@
 """Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, waves, products."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -77,6 +77,10 @@ class Terms:
             if len(self._known) * self.Z.shape[0] < MOST_KNOWN:
                 self._known[term] = found
         return found
+
+    def design(self, chosen: Iterable[Term]) -> FloatArray:
+        """Return a constant and the columns of some terms, (n, 1 + columns)."""
+        return np.column_stack([np.ones(len(self.Z)), *(self.columns(term) for term in chosen)])
 
     def line(self, group: int) -> FloatArray:
         """x for each input x of the group."""
