@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 
 from fewvars.problems.systems import (
+    SEIR,
+    DoublePendulum,
+    FitzHughNagumo,
+    ForcedOscillator,
+    GeneNetwork,
     IntegrationError,
     Kuramoto,
     Lorenz63,
     Lorenz96,
     LotkaVolterra,
+    OscillatorRing,
     RateNetwork,
     RoesslerRing,
     System,
+    VanDerPol,
     simulate,
 )
 
@@ -30,8 +37,22 @@ SYSTEMS = [
     LotkaVolterra(np.zeros((3, 3)), [0.0, 1.0, -1.0]),
     RateNetwork.random(9, inputs=3, seed=1),
     RateNetwork(np.diag([1.0, 0.5]), [0.1, 0.2]),
+    VanDerPol.random(4, seed=1),
+    VanDerPol([[0.0]], [1.0], damping=2.0),
+    FitzHughNagumo.random(4, seed=1),
+    FitzHughNagumo([[0.0, 0.3], [0.0, 0.0]], [0.1, 0.05], current=0.4, a=0.6, b=0.7),
+    DoublePendulum(),
+    DoublePendulum((2.0, 0.5), (0.7, 1.3), gravity=3.0),
+    GeneNetwork.random(6, inputs=3, seed=1),
+    GeneNetwork([[0.5, -2.0], [1.0, 0.0]], [1.0, 0.8], exponent=2.5, basal=0.0),
+    ForcedOscillator(),
+    ForcedOscillator(0.1, 1.0, -0.2, 0.7, 2.0),
+    SEIR.random(4, seed=1),
+    SEIR([[0.0, 0.5], [0.4, 0.6]]),
+    OscillatorRing(5),
+    OscillatorRing(3, stiffness=0.5, coupling=2.0),
 ]
-RANDOM = [Kuramoto, LotkaVolterra, RateNetwork]
+RANDOM = [FitzHughNagumo, GeneNetwork, Kuramoto, LotkaVolterra, RateNetwork, SEIR, VanDerPol]
 
 
 def label(system):
@@ -88,6 +109,74 @@ def rate_network(system, x):
     ]
 
 
+def van_der_pol(system, x):
+    position, velocity, out = x[0::2], x[1::2], []
+    for k, row in enumerate(system.coupling):
+        pull = sum(weight * (other - position[k]) for weight, other in zip(row, position, strict=True))
+        swing = system.damping * (1 - position[k] ** 2) * velocity[k] - system.frequencies[k] ** 2 * position[k]
+        out += [velocity[k], swing + pull]
+    return out
+
+
+def fitzhugh_nagumo(system, x):
+    voltage, recovery, out = x[0::2], x[1::2], []
+    for k, row in enumerate(system.coupling):
+        v, w = voltage[k], recovery[k]
+        pull = sum(weight * (other - v) for weight, other in zip(row, voltage, strict=True))
+        out += [v - v**3 / 3 - w + system.current + pull, system.rates[k] * (v + system.a - system.b * w)]
+    return out
+
+
+def double_pendulum(system, x):
+    (m1, m2), (l1, l2), g = system.masses, system.lengths, system.gravity
+    delta = x[0] - x[1]
+    inertia = [[(m1 + m2) * l1, m2 * l2 * np.cos(delta)], [l1 * np.cos(delta), l2]]
+    force = [
+        -m2 * l2 * x[3] ** 2 * np.sin(delta) - (m1 + m2) * g * np.sin(x[0]),
+        l1 * x[2] ** 2 * np.sin(delta) - g * np.sin(x[1]),
+    ]
+    return [x[2], x[3], *np.linalg.solve(inertia, force)]
+
+
+def gene_network(system, x):
+    out = []
+    for i in range(system.d):
+        rate = system.basal - x[i]
+        for j, weight in enumerate(system.weights[i]):
+            power = x[j] ** system.exponent
+            rate += weight * power / (1 + power) if weight > 0 else -weight / (1 + power)
+        out.append(system.rates[i] * rate)
+    return out
+
+
+def forced_oscillator(system, x):
+    force = system.force * np.cos(x[2])
+    return [
+        x[1],
+        -system.damping * x[1] - system.stiffness * x[0] - system.cubic * x[0] ** 3 + force,
+        system.frequency,
+    ]
+
+
+def seir(system, x):
+    out, m = [], system.turnover
+    for k in range(system.d // 3):
+        s, e, i = x[3 * k : 3 * k + 3]
+        infected = s * sum(system.transmission[k, j] * x[3 * j + 2] for j in range(system.d // 3))
+        out += [m - infected - m * s, infected - (system.incubation + m) * e]
+        out += [system.incubation * e - (system.recovery + m) * i]
+    return out
+
+
+def oscillator_ring(system, x):
+    out, position, count = [], x[0::2], system.oscillators
+    for k in range(count):
+        left, right = position[(k - 1) % count] - position[k], position[(k + 1) % count] - position[k]
+        pull = system.coupling * (np.tanh(left) + np.tanh(right))
+        out += [x[2 * k + 1], pull - system.stiffness * position[k]]
+    return out
+
+
 FORMULAS = {
     Lorenz96: lorenz96,
     Lorenz63: lorenz63,
@@ -95,6 +184,13 @@ FORMULAS = {
     Kuramoto: kuramoto,
     LotkaVolterra: lotka_volterra,
     RateNetwork: rate_network,
+    VanDerPol: van_der_pol,
+    FitzHughNagumo: fitzhugh_nagumo,
+    DoublePendulum: double_pendulum,
+    GeneNetwork: gene_network,
+    ForcedOscillator: forced_oscillator,
+    SEIR: seir,
+    OscillatorRing: oscillator_ring,
 }
 
 
@@ -172,6 +268,36 @@ def test_limited_webs_settle_at_one():
     np.testing.assert_allclose(x[-1], 1.0, atol=1e-6)
 
 
+@pytest.mark.parametrize("system", [DoublePendulum(), DoublePendulum((2.0, 0.5), (0.7, 1.3)), OscillatorRing(5)])
+def test_mechanical_systems_conserve_their_energy(system):
+    x = simulate(system, np.linspace(0, 10, 50))
+    np.testing.assert_allclose(system.energy(x), system.energy(x[0]), rtol=1e-6)
+
+
+def test_a_van_der_pol_oscillator_has_its_known_period():
+    t = np.linspace(0, 100, 100_001)
+    x = simulate(VanDerPol([[0.0]], [1.0]), t)[50_000:, 0]
+    upward = np.flatnonzero((x[:-1] < 0) & (x[1:] >= 0))
+    # The period of the limit cycle at damping 1, to four decimals.
+    np.testing.assert_allclose(np.diff(upward) * 1e-3, 6.6633, atol=2e-3)
+
+
+def test_an_epidemic_reaches_its_endemic_equilibrium():
+    system = SEIR([[1.0]], turnover=0.02)
+    x = simulate(system, np.linspace(0, 2000, 10), [0.9, 0.0, 0.1])[-1]
+    # One infectious member infects as many as recover: S = (s + m) (g + m) / (B s).
+    expected = (system.incubation + 0.02) * (system.recovery + 0.02) / system.incubation
+    np.testing.assert_allclose(x[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("system", [GeneNetwork.random(), VanDerPol.random(), FitzHughNagumo.random()], ids=label)
+def test_random_networks_keep_going_and_do_not_move_in_step(system):
+    late = simulate(system, np.linspace(0, 200, 1001))[500:]
+    assert late.std(axis=0).min() > 0.05
+    correlation = np.corrcoef(late.T) - np.eye(system.d)
+    assert np.abs(correlation).max() < 0.999
+
+
 def test_kuramoto_sees_phase_differences_only():
     system = Kuramoto.random(seed=5)
     x = states(system)
@@ -244,6 +370,19 @@ def test_an_overflow_is_reported():
         (lambda: LotkaVolterra([[np.nan]], [1.0]), "interactions must be finite"),
         (lambda: LotkaVolterra.random(self_limitation=-1.0), "self_limitation"),
         (lambda: RateNetwork.random(3, inputs=3), "inputs"),
+        (lambda: VanDerPol([[1.0]], [1.0]), "coupling must have a zero diagonal"),
+        (lambda: VanDerPol([[0.0]], [1.0, 2.0]), "frequencies"),
+        (lambda: VanDerPol([[0.0]], [1.0], damping=0.0), "damping=0.0"),
+        (lambda: FitzHughNagumo([[0.0]], [0.0]), "rates must be nonzero"),
+        (lambda: DoublePendulum(masses=(1.0, 0.0)), "masses=0.0"),
+        (lambda: DoublePendulum(lengths=(1.0,)), "give two positive"),
+        (lambda: GeneNetwork([[1.0]], [-1.0]), "rates must be positive"),
+        (lambda: GeneNetwork.random(4), "multiple of 3"),
+        (lambda: GeneNetwork.random(3, inputs=3), "inputs=3"),
+        (lambda: ForcedOscillator(force=0.0), "force must be nonzero"),
+        (lambda: SEIR([[0.0]]), "positive entry"),
+        (lambda: SEIR([[1.0]], recovery=0.0), "recovery=0.0"),
+        (lambda: OscillatorRing(2), "oscillators=2"),
         (lambda: simulate(Lorenz63(), [0.0]), "at least two"),
         (lambda: simulate(Lorenz63(), [0.0, 0.0, 1.0]), "strictly increasing"),
         (lambda: simulate(Lorenz63(), [0.0, 1.0], [1.0]), r"x0 must have shape \(3,\)"),

@@ -175,3 +175,32 @@ def checked_vector(name: str, vector: FloatArray, d: int) -> None:
     """Raise unless `vector` is finite of shape (d,)."""
     if vector.shape != (d,) or not np.isfinite(vector).all():
         raise ValueError(f"{name} must be a finite vector of length {d}, got shape {vector.shape}.")
+
+
+def checked_coupling(name: str, matrix: FloatArray) -> int:
+    """Size n of a finite (n, n) matrix whose diagonal is zero; raise when it is not one."""
+    size = checked_square(name, matrix)
+    if np.diag(matrix).any():
+        raise ValueError(f"{name} must have a zero diagonal: what a unit does to itself is not a coupling.")
+    return size
+
+
+def random_coupling(rng: np.random.Generator, size: int, neighbours: int, strength: float) -> FloatArray:
+    """Matrix (size, size) with `neighbours` entries of `strength` / `neighbours` in each row, none on the diagonal."""
+    if not 0 <= neighbours < size:
+        raise ValueError(f"neighbours={neighbours}: give a number in 0..{size - 1}.")
+    coupling = np.zeros((size, size))
+    for i in range(size):
+        others = np.delete(np.arange(size), i)
+        coupling[i, rng.choice(others, neighbours, replace=False)] = strength / max(neighbours, 1)
+    return coupling
+
+
+def interleaved(*columns: FloatArray) -> FloatArray:
+    """Return u_1, v_1, u_2, v_2, ... (..., units x letters) from u, v, ... of shape (..., units)."""
+    return np.stack(columns, axis=-1).reshape(*columns[0].shape[:-1], -1)
+
+
+def golden_phases(size: int) -> FloatArray:
+    """Angles (size,) in [0, 2 pi) a golden angle apart, which no symmetry of a graph shares."""
+    return np.mod(np.arange(size) * np.pi * (3 - np.sqrt(5)), 2 * np.pi)

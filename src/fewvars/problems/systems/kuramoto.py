@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
+from fewvars.problems.systems._base import (
+    System,
+    checked_coupling,
+    checked_vector,
+    golden_phases,
+    random_coupling,
+    read_only,
+)
 
 
 @final
@@ -39,10 +46,8 @@ class Kuramoto(System):
     def __post_init__(self) -> None:
         object.__setattr__(self, "coupling", read_only(self.coupling))
         object.__setattr__(self, "frequencies", read_only(self.frequencies))
-        object.__setattr__(self, "d", checked_square("coupling", self.coupling))
+        object.__setattr__(self, "d", checked_coupling("coupling", self.coupling))
         checked_vector("frequencies", self.frequencies, self.d)
-        if np.diag(self.coupling).any():
-            raise ValueError("coupling must have a zero diagonal: sin(θ_i - θ_i) is zero anyway.")
 
     @classmethod
     def random(cls, d: int = 10, *, neighbours: int = 3, strength: float = 0.5, seed: int | None = 0) -> "Kuramoto":
@@ -62,15 +67,9 @@ class Kuramoto(System):
             the neighbours of each oscillator in turn.
         """
         check_whole("d", d, minimum=2)
-        if not 0 <= neighbours < d:
-            raise ValueError(f"neighbours must lie in 0..{d - 1}, got {neighbours}.")
         rng = np.random.default_rng(seed)
         frequencies = rng.standard_normal(d)
-        coupling = np.zeros((d, d))
-        for i in range(d):
-            others = np.delete(np.arange(d), i)
-            coupling[i, rng.choice(others, neighbours, replace=False)] = strength / max(neighbours, 1)
-        return cls(coupling, frequencies)
+        return cls(random_coupling(rng, d, neighbours, strength), frequencies)
 
     def field(self, x: ArrayLike) -> FloatArray:
         """Time derivative, shape (..., d)."""
@@ -91,4 +90,4 @@ class Kuramoto(System):
 
     def default_initial_state(self) -> FloatArray:
         """Phases spread over the circle by the golden angle, which no symmetry of the graph shares."""
-        return np.mod(np.arange(self.d) * np.pi * (3 - np.sqrt(5)), 2 * np.pi)
+        return golden_phases(self.d)
