@@ -644,7 +644,7 @@ class TestEstimator:
             SparseDictionaryRegressor(criterion=criterion).fit(X, y, sample_weight=np.r_[-1.0, np.ones(299)])
 
     def test_weights_that_leave_one_row_are_refused(self):
-        with pytest.raises(ValueError, match="sample_weight leaves 1 rows"):
+        with pytest.raises(ValueError, match="sample_weight leaves 1 of"):
             SparseDictionaryRegressor().fit(*example(), sample_weight=np.r_[5.0, np.zeros(299)])
 
     def test_grid_search_finds_the_degree(self):

@@ -5,8 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 FloatArray = NDArray[np.floating[Any]]  # real numbers, in single or double precision
+
+LARGEST = 1e300  # that leaves room for sums and differences
 
 
 def check_whole(name: str, value: Any, *, minimum: int = 1) -> int:
@@ -31,6 +35,57 @@ def check_choice(name: str, value: Any, choices: Any) -> Any:
     if value not in choices:
         raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, choices))}.")
     return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool; only True and False will do."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r}: give True or False.")
+    return bool(value)
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of threads as joblib counts them, or None."""
+    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(f"n_jobs={n_jobs!r}: give a number of threads, -1 for one per core, or None for one.")
+    return None if n_jobs is None else int(n_jobs)
+
+
+def check_seed(random_state: Any) -> int:
+    """Draw a seed from an int, a RandomState or None."""
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"random_state={random_state!r}: give a whole number from 0 to {2**32 - 1}, a RandomState or None."
+        ) from None
+
+
+def check_samples(estimator: Any, X: Any, y: Any, *, fewest: int) -> tuple[FloatArray, FloatArray]:
+    """Return inputs (n, d) and outputs (n,) or (n, k) of a fit in double precision; the estimator learns their names."""
+    with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers whose sum may overflow
+        inputs, outputs = validate_data(
+            estimator, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=fewest
+        )
+    for name, values in (("X", inputs), ("y", outputs)):
+        largest = np.abs(values).max()
+        if largest > LARGEST:
+            raise ValueError(
+                f"{name} holds numbers up to {largest:.3g} in size: rescale them to less than {LARGEST:g}."
+            )
+    return inputs, np.asarray(outputs, np.float64)
+
+
+def counted_rows(sample_weight: FloatArray, *, fewest: int) -> NDArray[np.bool_]:
+    """Return which rows count: beside the heaviest row, one that weighs 1e-12 times as much is lost to rounding."""
+    counted = sample_weight > 1e-12 * sample_weight.max(initial=0.0)
+    if counted.sum() < fewest:
+        raise ValueError(
+            f"sample_weight leaves {counted.sum()} of {counted.size} rows, because rows below 1e-12 times the largest "
+            f"weight do not count: give at least {fewest} rows comparable weights."
+        )
+    return counted
 
 
 def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None = None) -> FloatArray:

@@ -10,12 +10,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
 
 from fewvars._common.progress import Progress
 from fewvars._common.threads import single_blas_thread
-from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
+from fewvars._common.validation import (
+    FloatArray,
+    check_choice,
+    check_flag,
+    check_jobs,
+    check_real,
+    check_samples,
+    check_seed,
+    check_whole,
+)
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators.findings import Findings
@@ -112,11 +120,9 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
-        inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=FEWEST_ROWS
-        )
+        inputs, outputs = check_samples(self, X, y, fewest=FEWEST_ROWS)
         self._single_output = outputs.ndim == 1
-        outputs = np.asarray(outputs, np.float64).reshape(len(inputs), -1)
+        outputs = outputs.reshape(len(inputs), -1)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         settings = self._settings()
         rows = Rows.of(inputs, outputs, weight, t, trajectory, self.cv)
@@ -168,6 +174,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
             check_whole(name, getattr(self, name))
         check_whole("n_resamples", self.n_resamples, minimum=0)
+        check_flag("shuffle", self.shuffle)
         check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
         check_real("learning_rate", self.learning_rate, strict=True)
         given = self.hidden_layer_sizes if np.iterable(self.hidden_layer_sizes) else ()
@@ -185,8 +192,8 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "path_factor": self.path_factor,
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
-            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
-            "n_jobs": self.n_jobs,
+            "seed": check_seed(self.random_state),
+            "n_jobs": check_jobs(self.n_jobs),
         }
 
     def _fit_head(self, data: Prepared, settings: Settings, progress: Progress) -> None:

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
 
+from fewvars._common.cv import checked_splits
 from fewvars._common.threads import single_blas_thread
-from fewvars._common.validation import FloatArray
+from fewvars._common.validation import FloatArray, check_seed
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
 from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs
@@ -119,9 +118,9 @@ def compare(
     """
     _check_shared(parameters)
     if parameters.get("cv") is not None:  # once: a generator has its splits once only, and a splitter may be random
-        parameters["cv"] = list(check_cv(parameters["cv"]).split(X, y, trajectory))
+        parameters["cv"] = checked_splits(parameters["cv"], X, y, trajectory)
     if random_state is None:
-        random_state = check_random_state(None).randint(2**31 - 1)
+        random_state = check_seed(None)
     common = {"random_state": random_state, "n_jobs": n_jobs, "verbose": verbose, **parameters}
     variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewvars._common.validation import FloatArray, check_choice, check_real
+from fewvars._common.validation import FloatArray, check_choice, check_flag, check_real, check_samples, counted_rows
 from fewvars.polynomials.dictionary import METHODS, fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.splits import BlockedSplit
@@ -111,17 +111,13 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         sample_weight : array-like of shape (n,), optional
             Weights as counts: weight 2 is a repeated row.
         """
-        inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
-        )
+        inputs, outputs = check_samples(self, X, y, fewest=2)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         self._check_parameters()
         cv = self.cv if self.criterion == "held_out" else None
         if self.criterion == "held_out" and self.cv is None:
             # Blocks are cut from the rows with positive weight; a given cv refers to all rows.
-            present = weight > 0
-            if present.sum() < 2:
-                raise ValueError(f"sample_weight leaves {present.sum()} rows: give at least 2 positive ones.")
+            present = counted_rows(weight, fewest=2)
             inputs, outputs, weight = inputs[present], outputs[present], weight[present]
             cv = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
         self.path_ = fit_polynomial(
@@ -184,6 +180,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         threshold = self.method == "threshold"
         if self.strength is not None and not (threshold and self.strength == np.inf):  # which leaves the constant
             check_real("strength", self.strength, strict=not threshold)
+        check_flag("fit_intercept", self.fit_intercept)
         if self.max_memory != np.inf:
             check_real("max_memory", self.max_memory)
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.model_selection import GroupKFold, KFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold
 
-from fewvars._common.validation import FloatArray, check_choice, check_whole
+from fewvars._common.cv import Split, checked_splits
+from fewvars._common.validation import FloatArray, check_choice, check_whole, counted_rows
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
@@ -18,7 +19,6 @@ from fewvars.series.splits import BlockedSplit, sample_times, trajectory_rows
 
 SMOOTHING = ("auto", "on", "off")
 FEWEST_ROWS = 8
-Splits = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Rows:
     sample_weight: FloatArray
     t: Any
     trajectory: np.ndarray | None
-    splits: Splits | None
+    splits: list[Split] | None
 
     @classmethod
     def of(
@@ -51,9 +51,7 @@ class Rows:
         cv: Any = None,
     ) -> "Rows":
         """Leave out the rows of weight zero, and put those of each run together."""
-        counted = sample_weight > 0
-        if counted.sum() < FEWEST_ROWS:
-            raise ValueError(f"sample_weight leaves {counted.sum()} rows: give at least {FEWEST_ROWS} positive ones.")
+        counted = counted_rows(sample_weight, fewest=FEWEST_ROWS)
         weight = sample_weight / sample_weight.max()  # first, as sums of huge weights overflow
         labels = None if trajectory is None else np.asarray(trajectory)
         runs = trajectory_rows(labels, len(X))
@@ -66,7 +64,7 @@ class Rows:
             t = t[rows]
         elif t is not None and not counted.all():
             t = sample_times(t, runs)[rows]  # the rows that are left out leave a gap in time
-        splits = None if cv is None else _checked_splits(cv, X, y, labels, rows)
+        splits = None if cv is None else _splits_of_user(cv, X, y, labels, rows)
         kept = None if labels is None else labels[rows]
         found = cls(rows, weight[rows] / weight[rows].mean(), t, kept, splits)
         if t is not None:
@@ -244,11 +242,11 @@ class Prepared:
         blocks = rows.blocks(n_blocks)
         n = int(blocks.max()) + 1
 
-        def drawn(held_out: HeldOut) -> Splits:
+        def drawn(held_out: HeldOut) -> list[Split]:
             pairs = ((a[weight[a] > 0], b[weight[b] > 0]) for a, b in held_out.splits)
             return [(a, b) for a, b in pairs if len(a) > 1 and len(b) > 1]
 
-        splits: Splits = []
+        splits: list[Split] = []
         while not splits:  # those that keep rows on both sides
             counts = np.bincount(rng.integers(n, size=n), minlength=n)[blocks]
             weight = rows.sample_weight * counts
@@ -282,7 +280,7 @@ def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto") -> list[I
     return [smoothed] if smoothing == "on" else [smoothed, Inputs.of(rows, X)]
 
 
-def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> Splits:
+def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> list[Split]:
     n = len(rows)
     nothing = np.empty((n, 1))
     if shuffle:
@@ -293,31 +291,22 @@ def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> Sp
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 
-def _checked_splits(
+def _splits_of_user(
     cv: Any, X: FloatArray, y: FloatArray, trajectory: np.ndarray | None, counted: np.ndarray
-) -> Splits:
+) -> list[Split]:
     """Return the splits of a user's `cv`, by the places of their rows among those that are counted (row numbers)."""
-    n = len(X)
-    place = np.full(n, -1)
+    place = np.full(len(X), -1)
     place[counted] = np.arange(counted.size)
     splits = []
-    for k, pair in enumerate(check_cv(cv).split(X, y, trajectory)):
-        sides = []
-        for side, rows in zip(("training", "held-out"), map(np.asarray, pair), strict=True):
-            rows = np.flatnonzero(rows) if rows.dtype == bool and rows.shape == (n,) else rows
-            whole = rows.ndim == 1 and (rows.dtype.kind in "iu" or not rows.size)
-            if not whole or np.any((rows < 0) | (rows >= n)):
-                raise ValueError(f"cv: the {side} rows of split {k} are no row numbers from 0 to {n - 1}, nor a mask.")
-            if side == "held-out" and np.unique(rows).size < rows.size:
-                raise ValueError(f"cv: split {k} holds out a row twice; name every held-out row once.")
-            kept = place[rows.astype(int)]
-            sides.append(np.sort(kept[kept >= 0]))
-            if sides[-1].size < 2:
+    for k, (train, test) in enumerate(checked_splits(cv, X, y, trajectory)):
+        if np.unique(test).size < test.size:
+            raise ValueError(f"cv: split {k} holds out a row twice; name every held-out row once.")
+        train, test = (np.sort(kept[kept >= 0]) for kept in (place[train], place[test]))
+        for side, rows in (("training", train), ("held-out", test)):
+            if rows.size < 2:
                 raise ValueError(
-                    f"cv: split {k} has {sides[-1].size} {side} rows of positive weight; give every split at least "
-                    "two, better many."
+                    f"cv: split {k} has {rows.size} {side} rows of positive weight; give every split at least two, "
+                    "better many."
                 )
-        splits.append((sides[0], sides[1]))
-    if not splits:
-        raise ValueError("cv holds no split: give at least one pair of training and held-out rows, or a splitter.")
+        splits.append((train, test))
     return splits

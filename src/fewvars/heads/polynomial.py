@@ -95,9 +95,8 @@ class Polynomials(HeadKind):
         limit = min(self.max_terms, len(X) // 4)
         extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
         most = 100 - np.log10(max(np.abs(y).max(), 1.0))
-        return [
-            k for k in range(1, self.max_degree + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most
-        ]
+        highest = min(self.max_degree, limit)  # one input alone has as many monomials as its degree
+        return [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most]
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
         """Return whether any degree is affordable."""

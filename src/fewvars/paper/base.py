@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewvars._common.validation import FloatArray
+from fewvars._common.validation import FloatArray, check_samples, check_seed
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.paper.configuration import Configuration
@@ -78,15 +77,13 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         sample_weight : array-like of shape (n,), optional
             Weights as counts: weight 2 is a repeated row.
         """
-        inputs, outputs = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
-        )
+        inputs, outputs = check_samples(self, X, y, fewest=2)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         configuration = self._configuration()
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        table = outputs.reshape(len(outputs), -1).astype(np.float64)
+        seed = check_seed(self.random_state)
+        table = outputs.reshape(len(outputs), -1)
         data = Standardised.of(inputs, table, weights, configuration)
         self.network_ = configuration.network(inputs.shape[1], table.shape[1], self._first_activation)
         stage = self._train(data, configuration, seed)

@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from fewvars._common.validation import check_choice, check_real, check_whole
+from fewvars._common.validation import check_choice, check_flag, check_real, check_whole
 from fewvars.engine.network import Network
 
 
@@ -110,6 +110,7 @@ class Configuration:
             raise ValueError(f"hidden_layer_sizes={sizes!r}: give the width of each hidden layer, as in (20, 20, 20).")
         for size in sizes:
             check_whole("hidden_layer_sizes", size)
+        check_flag("bias_at_mean", self.bias_at_mean)
         for name in ("first_batch_size", "second_batch_size", "n_strengths"):
             check_whole(name, getattr(self, name))
         for name in ("n_first", "n_second"):

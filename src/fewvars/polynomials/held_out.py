@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
+from fewvars._common.cv import checked_splits
 from fewvars._common.paired import log_ratio
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import ROUNDING, Compressed
@@ -16,13 +16,11 @@ from fewvars.polynomials.problem import Problem
 
 def held_out_errors(problem: Problem, data: Compressed, path: DictionaryPath, method: str, cv: Any) -> FloatArray:
     """Mean squared errors (splits, s) of the standardised outputs on the test rows of each split."""
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(problem.X, problem.Y)]
-    if not pairs:
-        raise ValueError("cv yields no (train, test) pair.")
+    pairs = checked_splits(cv, problem.X, problem.Y)
     errors = np.empty((len(pairs), len(path.strengths)))
     for row, (train, test) in zip(errors, pairs, strict=True):
         if not (problem.weight[train].any() and problem.weight[test].any()):
-            raise ValueError("Every split needs training and test rows of positive weight.")
+            raise ValueError("cv: every split needs training and test rows of positive weight.")
         part = problem.compressed(train)
         if method == "threshold":
             fits = threshold_path(part)

@@ -112,9 +112,10 @@ class BlockedSplit(BaseCrossValidator):
     def _blocks(self, trajectories: Sequence[IntArray]) -> IntArray:
         """Return the number of blocks of each trajectory."""
         length = np.array([len(rows) for rows in trajectories])
-        share = self.n_blocks * length / length.sum()
+        n_blocks = min(self.n_blocks, int(length.sum()))
+        share = n_blocks * length / length.sum()
         blocks = np.floor(share).astype(np.intp)
-        left_over = self.n_blocks - blocks.sum()
+        left_over = n_blocks - blocks.sum()
         blocks[np.argsort(blocks - share, kind="stable")[:left_over]] += 1
         piece = max(SMALLEST_PIECE, -(-4 * self.gap // (self.n_splits - 1)))
         return np.clip(blocks, 1, np.maximum(1, length // (self.n_splits * piece)))

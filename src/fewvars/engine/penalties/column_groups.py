@@ -21,12 +21,14 @@ def group_labels(groups: Any, n_inputs: int, name: str = "groups") -> np.ndarray
     """
     if groups is None:
         return np.arange(n_inputs)
-    if isinstance(groups, str) or not np.iterable(groups):
+    if isinstance(groups, str | dict) or not np.iterable(groups):
         raise ValueError(f"{name}={groups!r}: give one label for each of the {n_inputs} inputs, or lists of inputs.")
     if all(np.ndim(g) == 0 and not isinstance(g, (set, frozenset)) for g in groups):
         labels = np.asarray(groups)
         if labels.shape != (n_inputs,):
             raise ValueError(f"{name} has {labels.size} labels: give one for each of the {n_inputs} inputs.")
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            raise ValueError(f"{name} has no label for input {np.argmax(np.isnan(labels))}: give every input one.")
         return np.unique(labels, return_inverse=True)[1]
     labels = np.full(n_inputs, -1)
     for g, members in enumerate(groups):

@@ -100,7 +100,7 @@ def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, Rank
 
     These start from the directions of the larger rank that matter most: the path may have no good start for them.
     """
-    while base.form is not None and base.rank > 1:
+    while base.form is not None:
         directions, values = search.strengths(base)
         if values[-1] > STRONG * values[0]:
             break

@@ -62,7 +62,9 @@ class RankSearch:
         return RankCandidate(0, None, (), scored.errors)
 
     def candidate(self, form: Form, directions: FloatArray) -> RankCandidate:
-        """Fit a form on the training rows of each split, from these directions (k, d)."""
+        """Fit a form on the training rows of each split, from these directions (k, d); the mean if there are none."""
+        if not len(directions):
+            return self.mean()
         scored = self._scored(lambda train: form.fit(self.samples.rows(train), directions))
         self.on_refit()
         return RankCandidate(len(directions), form, scored.models, scored.errors)
