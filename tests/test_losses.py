@@ -4,18 +4,31 @@ import numpy as np
 import pytest
 
 from fewvars.engine.kernels import losses as kernels
-from fewvars.engine.losses import SQUARED, Loss
+from fewvars.engine.losses import SQUARED, CrossEntropy, Huber, Loss, Poisson
 from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Outcome, Trainer
 
-LOSSES = {"squared error": SQUARED}
-losses = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+LOSSES = {
+    "squared error": (SQUARED, 3),
+    "Huber": (Huber(0.5), 3),
+    "Poisson": (Poisson(), 3),
+    "two classes": (CrossEntropy(), 1),
+    "three classes": (CrossEntropy(), 3),
+}
+losses = pytest.mark.parametrize(("loss", "outputs"), LOSSES.values(), ids=LOSSES.keys())
 
 
-def _rows(n=9, outputs=3, seed=0):
+def _rows(loss, outputs, n=9, seed=0):
+    """Predictions and targets (n, outputs) of a kind that suits the loss, and weights (n,)."""
     rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, outputs)), rng.normal(size=(n, outputs)), rng.uniform(0.1, 2.0, n)
+    predicted, Y, weights = rng.normal(size=(n, outputs)), rng.normal(size=(n, outputs)), rng.uniform(0.1, 2.0, n)
+    if isinstance(loss, Poisson):
+        Y = rng.poisson(1.5, size=(n, outputs)).astype(float)
+    elif isinstance(loss, CrossEntropy):
+        labels = np.arange(n) % (outputs + (outputs == 1))
+        Y = (labels[:, None] == np.arange(outputs)).astype(float)
+    return predicted, Y, weights
 
 
 def _moved(predicted, output, step):
@@ -25,8 +38,8 @@ def _moved(predicted, output, step):
 
 
 @losses
-def test_derivatives_and_curvatures_are_those_of_the_values(loss):
-    predicted, Y, _ = _rows()
+def test_derivatives_and_curvatures_are_those_of_the_values(loss, outputs):
+    predicted, Y, _ = _rows(loss, outputs)
     step = 1e-4
     for c in range(predicted.shape[1]):
         up, here, down = (loss.values(_moved(predicted, c, d), Y) for d in (step, 0.0, -step))
@@ -37,8 +50,8 @@ def test_derivatives_and_curvatures_are_those_of_the_values(loss):
 
 
 @losses
-def test_no_constant_beats_the_null_model(loss):
-    _, Y, weights = _rows()
+def test_no_constant_beats_the_null_model(loss, outputs):
+    _, Y, weights = _rows(loss, outputs)
     samples = Samples.of(np.ones((len(Y), 1)), Y, weights, loss=loss)
     constant = loss.null_model(samples.Y, samples.weights)
     best = samples.mean_loss(np.broadcast_to(constant, Y.shape))
@@ -51,15 +64,16 @@ def test_no_constant_beats_the_null_model(loss):
 
 @losses
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_kernel_computes_the_loss_and_its_derivative(loss, dtype):
-    predicted, Y, weights = (a.astype(dtype) for a in _rows())
-    deltas = np.full((3, 9), np.nan, dtype)
-    outputs, targets = np.ascontiguousarray(predicted.T), np.ascontiguousarray(Y.T)
-    total = kernels.output_error(loss.code, outputs, targets, weights, 0.5, deltas)
+def test_the_kernel_computes_the_loss_and_its_derivative(loss, outputs, dtype):
+    predicted, Y, weights = (a.astype(dtype) for a in _rows(loss, outputs))
+    deltas = np.full((outputs, 9), np.nan, dtype)
+    total = kernels.output_error(
+        loss.compiled, np.ascontiguousarray(predicted.T), np.ascontiguousarray(Y.T), weights, 0.5, deltas
+    )
     tolerance = 20 * float(np.finfo(dtype).eps)
     assert total == pytest.approx(weights @ loss.values(predicted, Y), rel=tolerance)
     expected = 0.5 * weights[:, None] * loss.derivatives(predicted, Y)
-    np.testing.assert_allclose(deltas.T, expected, rtol=tolerance)
+    np.testing.assert_allclose(deltas.T, expected, rtol=tolerance, atol=tolerance)
 
 
 def test_squared_error_by_hand():

@@ -155,7 +155,7 @@ class Network:
         with single_blas_thread():
             loss, penalty = kernels.full_gradient(
                 theta, self.sizes, self.codes,
-                samples.X, samples.Y, samples.weights, samples.loss.code, strengths, gradient,
+                samples.X, samples.Y, samples.weights, samples.loss.compiled, strengths, gradient,
             )  # fmt: skip
         return loss + penalty, gradient
 

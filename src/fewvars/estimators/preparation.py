@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from fewvars._common.cv import Split, checked_splits
 from fewvars._common.validation import FloatArray, check_choice, check_whole, counted_rows
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
@@ -144,13 +145,14 @@ class Target:
     gap: int
 
     @classmethod
-    def of(cls, inputs: Inputs, y: FloatArray) -> "Target":
-        """Smooth the outputs (n, k) if the inputs say so, and scale them."""
-        rows = inputs.rows
-        smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target else (y, 0)
-        scaling = Scaling.of(smooth, rows.sample_weight)
-        total = np.sqrt(max(int((~scaling.constant).sum()), 1))
-        scaling = replace(scaling, scale=scaling.scale * total)
+    def of(cls, inputs: Inputs, y: FloatArray, loss: Loss = SQUARED) -> "Target":
+        """Smooth the outputs (n, k) if the inputs say so and they were measured, and scale them."""
+        rows, measured = inputs.rows, loss.outliers
+        smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target and measured else (y, 0)
+        scaling = Scaling.under(loss, smooth, rows.sample_weight)
+        if measured:
+            total = np.sqrt(max(int((~scaling.constant).sum()), 1))
+            scaling = replace(scaling, scale=scaling.scale * total)
         return cls(y, scaling, scaling.apply(smooth).astype(np.float32), gap)
 
 
@@ -183,6 +185,7 @@ class Prepared:
         n_splits: int = 2,
         shuffle: bool = False,
         seed: int = 0,
+        loss: Loss = SQUARED,
     ) -> "Prepared":
         """Choose the rows to hold out.
 
@@ -193,7 +196,7 @@ class Prepared:
         and are not smooth, gaps are as wide as their autocorrelation time, and blocks at least eight times that.
         """
         check_whole("n_blocks", n_blocks)
-        rows, target = inputs.rows, Target.of(inputs, y)
+        rows, target = inputs.rows, Target.of(inputs, y, loss)
         gap = max(inputs.gap, target.gap)
         if not (shuffle or gap):
             time = max(map(autocorrelation_time, target.Y.T))
@@ -201,11 +204,12 @@ class Prepared:
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
         splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, seed)
-        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory)
+        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
         held_out = reserve
         if rows.splits is None:
-            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory)
-        samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, dtype=np.float32)
+            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
+        units = loss.in_units(target.scaling.scale)
+        samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, loss=units, dtype=np.float32)
         constant = bool(target.scaling.constant.all())
         starts = np.zeros(len(rows), bool)
         starts[[run[0] for run in rows.runs]] = True
@@ -252,8 +256,9 @@ class Prepared:
             weight = rows.sample_weight * counts
             splits = drawn(problem.held_out)
         samples = replace(problem.samples, weights=(problem.samples.weights * counts).astype(np.float32))
-        held_out = HeldOut.of(splits, weight, rows.trajectory)
-        reserve = HeldOut.of(drawn(problem.reserve), weight, rows.trajectory)
+        by_ratio = problem.held_out.by_ratio
+        held_out = HeldOut.of(splits, weight, rows.trajectory, by_ratio=by_ratio)
+        reserve = HeldOut.of(drawn(problem.reserve), weight, rows.trajectory, by_ratio=by_ratio)
         return replace(problem, samples=samples, held_out=held_out, reserve=reserve)
 
 

@@ -66,11 +66,15 @@ class HeldOut:
     splits : tuple of (train, test) row numbers
     labels : tuple of (test,) piece of each held-out row, counted on through the splits
     weights : (pieces,) total sample weight of each piece
+    by_ratio : bool
+        Whether errors are compared by their ratios, piece by piece. Log losses are compared by their differences: a
+        ratio would favour a model that is sure of itself in most pieces and badly wrong in a few.
     """
 
     splits: tuple[tuple[np.ndarray, np.ndarray], ...]
     labels: tuple[np.ndarray, ...]
     weights: FloatArray
+    by_ratio: bool = True
 
     @classmethod
     def of(
@@ -79,6 +83,8 @@ class HeldOut:
         sample_weight: FloatArray,
         trajectory: np.ndarray | None = None,
         max_pieces: int = 100,
+        *,
+        by_ratio: bool = True,
     ) -> "HeldOut":
         """Cut the held-out rows of each split into contiguous pieces; merge neighbours if there are too many."""
         splits = tuple((np.asarray(train), np.asarray(test)) for train, test in splits)
@@ -96,12 +102,12 @@ class HeldOut:
         weights = np.zeros(count)
         for (_, test), label in zip(splits, labels, strict=True):
             weights += np.bincount(label, sample_weight[test], minlength=count)
-        return cls(splits, tuple(labels), weights)
+        return cls(splits, tuple(labels), weights, by_ratio)
 
     def first(self, n: int = 1) -> "HeldOut":
         """Return the first split alone, or the first n."""
         labels = self.labels[:n]
-        return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1])
+        return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1], self.by_ratio)
 
     def score(
         self,
@@ -139,7 +145,9 @@ class HeldOut:
         return float(np.average(errors, weights=self.weights))
 
     def typical(self, errors: FloatArray) -> float:
-        """Return the geometric mean over the pieces: a few hard pieces do not drown the others."""
+        """Return the geometric mean over the pieces, so that hard ones do not drown the others; without ratios, the mean."""
+        if not self.by_ratio:
+            return self.mean(errors)
         return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
 
     def measured(self, errors: FloatArray) -> tuple[float, float]:
@@ -151,7 +159,12 @@ class HeldOut:
         return mean_and_error(errors - reference, self.weights)
 
     def log_ratio(self, errors: FloatArray, reference: FloatArray) -> tuple[float, float]:
-        """Return the mean logarithm of the ratio to the reference and its standard error over the pieces."""
+        """Return the mean logarithm of the ratio to the reference and its standard error over the pieces.
+
+        Without ratios, the mean difference as a share of the reference.
+        """
+        if not self.by_ratio:
+            return mean_and_error((errors - reference) / max(self.mean(reference), NEGLIGIBLE), self.weights)
         return log_ratio(errors, reference, self.weights, NEGLIGIBLE)
 
     def not_worse(self, errors: FloatArray, reference: FloatArray, tolerance: float = TIE) -> bool:

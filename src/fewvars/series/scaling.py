@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED, Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,19 @@ class Scaling:
         spread = np.sqrt(np.average((X / unit - mean) ** 2, axis=0, weights=sample_weight))
         constant = spread <= 1e-13 * np.maximum(np.abs(mean), 1e-3)
         return cls(mean * unit, np.where(constant, 1.0, spread * unit), constant)
+
+    @classmethod
+    def under(cls, loss: Loss, y: FloatArray, sample_weight: FloatArray) -> "Scaling":
+        """Return the scaling of targets (n, outputs) that suits a loss."""
+        plain = cls.of(y, sample_weight)
+        if loss == SQUARED:
+            return plain
+        origin, scale = loss.units(y, sample_weight)
+        return cls(origin, np.where(scale > 0, scale, 1.0), plain.constant)
+
+    def of_predictions(self, loss: Loss) -> "Scaling":
+        """Return the scaling of predictions, given this one of the targets."""
+        return Scaling(*loss.prediction_units(self.mean, self.scale), self.constant)
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Return standardised columns."""

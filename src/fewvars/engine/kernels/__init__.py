@@ -8,7 +8,7 @@ from fewvars.engine.kernels.evaluation import (
     parameter_jacobian,
     predict,
 )
-from fewvars.engine.kernels.losses import SQUARED_ERROR
+from fewvars.engine.kernels.losses import CROSS_ENTROPY, HUBER, POISSON, SQUARED_ERROR
 from fewvars.engine.kernels.passes import BLOCK
 from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
 
@@ -16,8 +16,11 @@ __all__ = [
     "ADAM",
     "BLOCK",
     "CODES",
+    "CROSS_ENTROPY",
     "FASTMATH",
+    "HUBER",
     "MOMENTUM",
+    "POISSON",
     "SQUARED_ERROR",
     "full_gradient",
     "input_jacobian",

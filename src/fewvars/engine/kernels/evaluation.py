@@ -35,7 +35,7 @@ def predict(theta, sizes, codes, X, out):
 
 
 @part_of_kernel
-def _block_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, factor, work, grad):
+def _block_gradient(theta, sizes, codes, X, Y, weights, loss, order, start, stop, factor, work, grad):
     """Return the weighted sum of the losses of samples order[start:stop]; write factor times its gradient."""
     count, units, n_out = stop - start, sizes.sum(), sizes[-1]
     acts, slopes, deltas = block_views(work, units, padded(count))
@@ -46,18 +46,18 @@ def _block_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start,
     sample_weights = np.zeros(acts.shape[1], theta.dtype)
     for s in range(count):
         sample_weights[s] = weights[order[start + s]]
-    total = output_error(loss_code, acts[units - n_out :], targets, sample_weights, factor, deltas[units - n_out :])
+    total = output_error(loss, acts[units - n_out :], targets, sample_weights, factor, deltas[units - n_out :])
     backward(theta, sizes, codes, slopes, deltas, 1)
     collect(sizes, acts, deltas, grad)
     return total
 
 
 @part_of_kernel
-def loss_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, work, grad, part):
+def loss_gradient(theta, sizes, codes, X, Y, weights, loss, order, start, stop, work, grad, part):
     """Return the loss over samples order[start:stop] and write its gradient.
 
     L = 1/m sum_i w_i l(F(x_i), y_i), with m = stop - start, weights of mean one over all the data, and the loss l
-    that `loss_code` selects.
+    that `loss` selects.
     """
     count = stop - start
     factor = 1.0 / count
@@ -66,7 +66,7 @@ def loss_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, start, s
     for k in range(blocks):
         low, high = start + k * count // blocks, start + (k + 1) * count // blocks
         target = grad if k == 0 else part
-        total += _block_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, low, high, factor, work, target)
+        total += _block_gradient(theta, sizes, codes, X, Y, weights, loss, order, low, high, factor, work, target)
         if k > 0:
             for i in range(grad.size):
                 grad[i] += part[i]
@@ -91,14 +91,14 @@ def add_ridge(theta, sizes, ridge, grad):
 
 
 @jit
-def full_gradient(theta, sizes, codes, X, Y, weights, loss_code, ridge, grad):
+def full_gradient(theta, sizes, codes, X, Y, weights, loss, ridge, grad):
     """Return (L, ridge value) over all samples, and write the gradient of their sum."""
     n = X.shape[0]
     order = np.arange(n).astype(np.uint32)
     work = workspace(theta, sizes, n)
     part = np.empty_like(theta)
-    loss = loss_gradient(theta, sizes, codes, X, Y, weights, loss_code, order, 0, n, work, grad, part)
-    return loss, add_ridge(theta, sizes, ridge, grad)
+    value = loss_gradient(theta, sizes, codes, X, Y, weights, loss, order, 0, n, work, grad, part)
+    return value, add_ridge(theta, sizes, ridge, grad)
 
 
 @jit

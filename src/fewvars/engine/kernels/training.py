@@ -89,7 +89,7 @@ def momentum_update(theta, grad, velocity, rate, momentum):
 
 @jit
 def train(
-    theta, sizes, codes, X, Y, weights, loss_code, ridge, rates, n_batches, order, clock, random, losses,
+    theta, sizes, codes, X, Y, weights, loss, ridge, rates, n_batches, order, clock, random, losses,
     optimiser, first, second, momentum, layer, labels, thresholds,
 ):  # fmt: skip
     """Run one step for each learning rate; return the number of steps done.
@@ -107,9 +107,7 @@ def train(
     W = theta[place : place + sizes[layer] * sizes[layer + 1]].reshape(sizes[layer + 1], sizes[layer])
     for step in range(rates.size):
         start, stop = next_batch(n_batches, order, clock, random)
-        losses[step] = loss_gradient(
-            theta, sizes, codes, X, Y, weights, loss_code, order, start, stop, work, grad, part
-        )
+        losses[step] = loss_gradient(theta, sizes, codes, X, Y, weights, loss, order, start, stop, work, grad, part)
         if not math.isfinite(losses[step]):
             return step
         add_ridge(theta, sizes, ridge, grad)

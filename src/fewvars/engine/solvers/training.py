@@ -121,7 +121,7 @@ class Trainer:
             with single_blas_thread():
                 done = kernels.train(
                     self.theta, self.network.sizes, self.network.codes,
-                    self.samples.X, self.samples.Y, self.samples.weights, self.samples.loss.code, self.ridge,
+                    self.samples.X, self.samples.Y, self.samples.weights, self.samples.loss.compiled, self.ridge,
                     part, self.n_batches, self._order, self._clock, self._random, trace,
                     optimiser, self._first, self._second, momentum, layer, prox.labels, prox.thresholds,
                 )  # fmt: skip

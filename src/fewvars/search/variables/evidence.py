@@ -15,8 +15,9 @@ import numpy as np
 from scipy import stats
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import robust_spread
 from fewvars.search.variables.forward import forward_search
-from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable, robust_spread
+from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
@@ -83,8 +84,14 @@ class _Fold:
         parts = [model.design(terms)[:, 1:] for terms in additions]
         slopes = np.linalg.lstsq(design, np.column_stack([outputs, *parts]), rcond=1e-8)[0]
         k = outputs.shape[1]
-        left = outputs - design @ slopes[:, :k]
-        residual = self._clipped(self.filter.apply(self.Y - outside @ slopes[:, :k]))
+        if model.loss.outliers:
+            left = outputs - design @ slopes[:, :k]
+            residual = self._clipped(self.filter.apply(self.Y - outside @ slopes[:, :k]))
+        else:
+            own = model.coefficients(base)
+            inside = model.terms.design(base)
+            left = model.filter.apply(model.Y - model.loss.mean(inside @ own))
+            residual = self.filter.apply(self.Y - model.loss.mean(outside @ own))
         outside = self.filter.apply(outside)
         scores, first = [], k
         for part, terms in zip(parts, additions, strict=True):

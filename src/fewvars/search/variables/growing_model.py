@@ -3,6 +3,9 @@
 The tests hold up where plain ones do not: residuals beyond three robust standard deviations are clipped (Huber, 1964),
 errors that depend on those of the row before are filtered first, and the variance of a score is inflated where the
 products of a column and the residual, summed over blocks of rows, vary more than independent errors would let them.
+
+Under the loss of labels or counts the fit is that of the loss, and the residual y - E[y] is what the tests are made on:
+as the score equations make it orthogonal to the model, they are score tests (Rao, 1948).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,6 +15,8 @@ import numpy as np
 from scipy import stats
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED, Loss, robust_spread
+from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
@@ -20,6 +25,7 @@ WILD = 6.0  # and beyond which an output is brought back before supports are com
 SHORTEST_BLOCK = 5  # of dependent rows: no filter takes out all dependence
 FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
 _CHUNK = 200  # groups whose columns are gathered at a time
+_RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
 
 
 class Testable(NamedTuple):
@@ -34,6 +40,7 @@ class Testable(NamedTuple):
         The first row of each run.
     ordered : bool
         Whether the order of the rows may mean something; if not, they are taken for independent.
+    loss : Loss
     """
 
     terms: Terms
@@ -41,6 +48,7 @@ class Testable(NamedTuple):
     weights: FloatArray
     starts: np.ndarray
     ordered: bool
+    loss: Loss = SQUARED
 
     @property
     def autocorrelation_time(self) -> float:
@@ -50,7 +58,9 @@ class Testable(NamedTuple):
     def rows(self, chosen: np.ndarray) -> "Testable":
         """Return some of the rows; one that follows a gap begins a run."""
         starts = self.starts[chosen] | np.r_[True, np.diff(chosen) > 1] if self.ordered else self.starts[chosen]
-        return Testable(self.terms.rows(chosen), self.Y[chosen], self.weights[chosen], starts, self.ordered)
+        return self._replace(
+            terms=self.terms.rows(chosen), Y=self.Y[chosen], weights=self.weights[chosen], starts=starts
+        )
 
 
 class GrowingModel:
@@ -58,7 +68,7 @@ class GrowingModel:
 
     def __init__(self, data: Testable) -> None:
         terms, weights = data.terms, data.weights
-        self.terms, self.Y = terms, data.Y
+        self.terms, self.Y, self.loss = terms, data.Y, data.loss
         self.chosen: list[Term] = []
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
@@ -100,8 +110,7 @@ class GrowingModel:
 
     def without_outliers(self, data: Testable) -> FloatArray:
         """Return the outputs of these or other rows with wild values brought back to near the model, (n, outputs)."""
-        slopes = np.linalg.lstsq(self.design(self.chosen), self.robust_outputs, rcond=1e-8)[0]
-        predicted = data.terms.design(self.chosen) @ slopes
+        predicted = data.terms.design(self.chosen) @ self.coefficients(self.chosen)
         limit = WILD * robust_spread(data.Y - predicted)
         return predicted + np.clip(data.Y - predicted, -limit, limit)
 
@@ -148,7 +157,8 @@ class GrowingModel:
         lost = U[:, s > 1e-3]
         if not lost.shape[1]:
             return 1.0
-        explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
+        outputs = self.robust_outputs if self.loss.outliers else self._left(others)
+        explained = ((lost.T @ outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
         ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / self._inflation(lost)
         return float(self._combined(ratio, lost.shape[1], self._denominator(0)))
@@ -262,8 +272,40 @@ class GrowingModel:
         U, s, _ = np.linalg.svd(filtered / np.where(sizes > 0, sizes, 1.0), full_matrices=False)
         return U[:, s > 1e-6]
 
+    def coefficients(self, chosen: Iterable[Term]) -> FloatArray:
+        """Return those of a constant and the columns of some terms, fitted to the outputs, (1 + columns, outputs)."""
+        design = self.design(chosen)
+        if self.loss.outliers:
+            return np.linalg.lstsq(design, self.robust_outputs, rcond=1e-8)[0]
+        return self._fit(design)
+
+    def _fit(self, filtered: FloatArray) -> FloatArray:
+        """Return the coefficients of filtered columns under the loss, (columns, outputs)."""
+        roots = self.filter.roots
+        columns = filtered / np.where(roots > 0, roots, 1.0)[:, None]
+        return reweighted_least_squares(
+            columns, self.Y, roots**2, self.loss, ridge=_RIDGE * float((columns[:, 0] ** 2) @ roots**2)
+        )
+
+    def _left(self, basis: FloatArray) -> FloatArray:
+        """Return y - E[y] under the loss, filtered, with an orthonormal basis as the model, (n, outputs)."""
+        roots = self.filter.roots[:, None]
+        linear = basis @ self._fit(basis) / np.where(roots > 0, roots, 1.0)
+        return roots * (self.Y - self.loss.mean(linear))
+
     def _settle(self) -> None:
         """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
+        if self.loss.outliers:
+            self._settle_clipped()
+        else:
+            rest = self._left(self._Q)
+            self._fitted, self.residual = self._y - rest, rest - self._Q @ (self._Q.T @ rest)
+        self.block = 1
+        if self.dependent:
+            time = max(map(autocorrelation_time, self.residual.T))
+            self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))
+
+    def _settle_clipped(self) -> None:
         middle = np.median(self._y, axis=0)
         fitted = self._Q @ (self._Q.T @ (middle + self._clipped(self._y - middle, WILD)))
         for _ in range(20):
@@ -274,10 +316,6 @@ class GrowingModel:
                 break
         rest = self._clipped(self._y - fitted, CLIP)
         self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
-        self.block = 1
-        if self.dependent:
-            time = max(map(autocorrelation_time, self.residual.T))
-            self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))
 
     def _clipped(self, residual: FloatArray, most: float) -> FloatArray:
         limit = most * robust_spread(residual[self._counted])
@@ -285,7 +323,7 @@ class GrowingModel:
 
     def _refilter(self) -> None:
         """Estimate anew how errors depend on those of the row before, and filter by that."""
-        if not self.dependent:
+        if not (self.dependent and self.loss.outliers):  # labels and counts are no sums of earlier ones and noise
             return
         raw = self.terms.design(self.chosen)
         slopes = np.linalg.lstsq(self.filter.apply(raw), self._y, rcond=1e-10)[0]
@@ -293,12 +331,6 @@ class GrowingModel:
         if abs(coefficient - self.filter.coefficient) > 0.03:
             self.filter = RowFilter(self.filter.roots, self.filter.starts, coefficient)
             self._rebuild()
-
-
-def robust_spread(residual: FloatArray) -> FloatArray:
-    """Return robust standard deviations of residuals (n, outputs); infinite where half of them are equal."""
-    spread = 1.4826 * np.median(np.abs(residual - np.median(residual, axis=0)), axis=0)
-    return np.where(spread > 1e-12 * np.abs(residual).max(axis=0), spread, np.inf)
 
 
 def smallest(p_values: FloatArray, most: int) -> Sequence[int]:

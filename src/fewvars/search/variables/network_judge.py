@@ -145,7 +145,8 @@ class NetworkJudge:
         chosen = self._columns(verdict.mask)
         train = self.samples.columns(chosen).rows(self.held_out.splits[0][0])
         model = self._model(train, verdict.state[0])
-        return self.samples.Y[rows] - model.predict(np.ascontiguousarray(self.samples.X[np.ix_(rows, chosen)]))
+        predicted = model.predict(np.ascontiguousarray(self.samples.X[np.ix_(rows, chosen)]))
+        return self.samples.Y[rows] - self.samples.loss.mean(predicted)
 
     def _columns(self, mask: np.ndarray) -> np.ndarray:
         return np.flatnonzero(mask[self.labels])

@@ -4,10 +4,12 @@ With F the columns, G = F'F and r = F'y over all rows, leaving out rows B needs 
 (G - F_B'F_B + strength n I)^-1 (r - F_B'y_B), and a choice of columns only these rows and columns of the matrices.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import final
 
 import numpy as np
 
@@ -54,8 +56,8 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalEquations:
-    """Gram matrices of a design, and of its columns with the outputs, for the training rows of each split.
+class RidgeEquations(ABC):
+    """Ridge regressions on some columns of a design, fitted to the training rows of each split.
 
     Attributes
     ----------
@@ -69,6 +71,24 @@ class NormalEquations:
     Y: FloatArray
     weights: FloatArray
     splits: tuple[Split, ...]
+
+    @abstractmethod
+    def coefficients(self, mask: np.ndarray, strengths: Sequence[float]) -> FloatArray:
+        """Return the fits to the groups of a mask, (splits, strengths, m, outputs); zero for columns of others."""
+
+    def predictions(self, coefficients: FloatArray) -> list[FloatArray]:
+        """Return predictions (strengths, test, outputs) of the held-out rows of each split."""
+        return [columns @ fits for columns, fits in zip(self._tests, coefficients, strict=True)]
+
+    @cached_property
+    def _tests(self) -> tuple[FloatArray, ...]:
+        return tuple(self.design.columns[test] for _, test in self.splits)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NormalEquations(RidgeEquations):
+    """Squared error: Gram matrices of the columns, and of the columns with the outputs, for each split."""
 
     @cached_property
     def _grams(self) -> tuple[FloatArray, FloatArray]:
@@ -84,10 +104,6 @@ class NormalEquations:
             crosses.append(cross - weighted.T @ Y[out])
         return np.array(grams), np.array(crosses)
 
-    @cached_property
-    def _tests(self) -> tuple[FloatArray, ...]:
-        return tuple(self.design.columns[test] for _, test in self.splits)
-
     def coefficients(self, mask: np.ndarray, strengths: Sequence[float]) -> FloatArray:
         """Return the fits to the groups of a mask, (splits, strengths, m, outputs); zero for columns of others."""
         grams, crosses = self._grams
@@ -97,7 +113,3 @@ class NormalEquations:
         found = np.zeros((*own.shape[:2], *crosses.shape[1:]))
         found[:, :, places] = np.linalg.solve(own, crosses[:, None, places])
         return found
-
-    def predictions(self, coefficients: FloatArray) -> list[FloatArray]:
-        """Return predictions (strengths, test, outputs) of the held-out rows of each split."""
-        return [columns @ fits for columns, fits in zip(self._tests, coefficients, strict=True)]

@@ -1,4 +1,4 @@
-"""The judge that fits sums of simple terms by ridge regression, all splits in closed form from Gram matrices."""
+"""The judge that fits sums of simple terms by ridge regression, under squared error in closed form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,11 +9,13 @@ import numpy as np
 
 from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED
 from fewvars.engine.samples import Samples
 from fewvars.search.held_out import HeldOut
 from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem, Settings
-from fewvars.search.variables.normal_equations import Design, NormalEquations
+from fewvars.search.variables.normal_equations import Design, NormalEquations, RidgeEquations
+from fewvars.search.variables.reweighted_equations import ReweightedEquations
 from fewvars.search.variables.terms import Terms
 
 # From simple to complicated: the terms of single groups, and those of pairs of groups.
@@ -58,7 +60,7 @@ class RidgeJudge:
     held_out: HeldOut
     n_jobs: int | None = None
     _designs: dict[str, Design] = field(default_factory=dict, repr=False)
-    _equations: dict[str, NormalEquations] = field(default_factory=dict, init=False, repr=False)
+    _equations: dict[str, RidgeEquations] = field(default_factory=dict, init=False, repr=False)
 
     name: ClassVar[str] = "ridge"
     fewest_rows: ClassVar[int] = 8
@@ -91,7 +93,7 @@ class RidgeJudge:
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:
         """Return what the fit to the first split leaves unexplained in some rows, (rows, outputs)."""
         fit: RidgeFit = verdict.state
-        return self.samples.Y[rows] - fit.design.columns[rows] @ fit.coefficients
+        return self.samples.Y[rows] - self.samples.loss.mean(fit.design.columns[rows] @ fit.coefficients)
 
     def families(self, mask: np.ndarray) -> list[str]:
         """Return the families that have few columns enough for the rows, from simple to complicated."""
@@ -120,7 +122,7 @@ class RidgeJudge:
         shared = [(family, mask) for family, mask in wanted.items() if self._n_columns(family, mask) <= MOST_COLUMNS]
         in_threads(lambda item: self._equations_of(*item), shared, self.n_jobs)
 
-    def _equations_of(self, family: str, mask: np.ndarray) -> NormalEquations:
+    def _equations_of(self, family: str, mask: np.ndarray) -> RidgeEquations:
         """Return equations of a family that contain the groups of a mask."""
         design = self._designs.get(family)
         if design is None or (mask & ~design.mask).any():
@@ -130,7 +132,10 @@ class RidgeJudge:
         found = self._equations.get(family)
         if found is None or found.design is not design:
             Y, weights = self.samples.Y.astype(np.float64), self.samples.weights.astype(np.float64)
-            found = self._equations[family] = NormalEquations(design, Y, weights, self.held_out.splits)
+            data = design, Y, weights, self.held_out.splits
+            loss = self.samples.loss
+            found = NormalEquations(*data) if loss == SQUARED else ReweightedEquations(*data, loss)
+            self._equations[family] = found
         return found
 
     def _fitted(self, family: str, mask: np.ndarray) -> Verdict:

@@ -213,6 +213,8 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     model = GrowingModel(_testable(problem, groups.labels))
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
     samples = problem.samples
+    if not samples.loss.outliers:
+        return proposal, problem
     Y = samples.Y.copy()
     varying = np.ptp(Y, axis=0) > 0
     everything = _testable(problem, groups.labels, most=samples.X.size + 1)
@@ -246,7 +248,7 @@ def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) ->
     starts = np.r_[True, np.diff(runs) > 0]
     varying = np.ptp(samples.Y, axis=0) > 0
     Y = samples.Y[np.ix_(rows, varying)].astype(np.float64)
-    return Testable(terms, Y, samples.weights[rows], starts, problem.ordered)
+    return Testable(terms, Y, samples.weights[rows], starts, problem.ordered, samples.loss)
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:
