@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Where each name lives. It is imported when it is first used: `fewvars --version` should not wait for the compiler.
 _HOMES = {
+    "DynamicsRegressor": "estimators",
     "FewDirectionsRegressor": "estimators",
     "FewVariablesRegressor": "estimators",
     "SparseDictionaryRegressor": "estimators",
@@ -32,6 +33,7 @@ _HOMES = {
 
 __all__ = [
     "BlockedSplit",
+    "DynamicsRegressor",
     "FewDirectionsRegressor",
     "FewVariablesRegressor",
     "GroupLassoRegressor",

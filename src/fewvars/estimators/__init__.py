@@ -2,11 +2,13 @@
 
 from fewvars.estimators.comparison import Comparison, compare
 from fewvars.estimators.dictionary import SparseDictionaryRegressor
+from fewvars.estimators.dynamics import DynamicsRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
 
 __all__ = [
     "Comparison",
+    "DynamicsRegressor",
     "FewDirectionsRegressor",
     "FewVariablesRegressor",
     "SparseDictionaryRegressor",

@@ -9,6 +9,7 @@ from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Fit, adam
 from fewvars.search.held_out import HeldOut
+from fewvars.search.variables.terms import Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,9 @@ class Problem:
         Whether the order of the rows may mean something.
     smoothed : bool
         Whether inputs or outputs were smoothed in time.
+    terms : Terms, optional
+        Functions of the inputs as the outputs see them, where a row is an average along a trajectory; without it,
+        they are those of the samples.
     """
 
     samples: Samples
@@ -41,6 +45,7 @@ class Problem:
     starts: np.ndarray
     ordered: bool = True
     smoothed: bool = False
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True)

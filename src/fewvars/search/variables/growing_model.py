@@ -194,11 +194,11 @@ class GrowingModel:
         """
         others = np.arange(self.terms.Z.shape[1]) if among is None else among
         own, Z = self.terms.Z[:, ones].astype(np.float32), self.terms.Z[:, others].astype(np.float32)
-        weights = (self.filter.roots**2).astype(np.float32)[:, None]
+        weights = self.terms.on_samples(self.filter.roots[:, None] ** 2).astype(np.float32)
         squares = (own**2 * weights).T @ Z**2 - ((own * weights).T @ Z) ** 2 / weights.sum()
         squares[~(squares > 1e-3 * self._n)] = np.inf
         shares = np.zeros(squares.shape, np.float32)
-        for score in self.filter.adjoint(self.residual).astype(np.float32).T:
+        for score in self.terms.on_samples(self.filter.adjoint(self.residual)).astype(np.float32).T:
             shares = np.maximum(shares, np.abs((own * score[:, None]).T @ Z) / np.sqrt(squares))
         shares[ones[:, None] == others] = 0.0
         for term in self.chosen:  # what is in already

@@ -53,12 +53,15 @@ class RidgeJudge:
     held_out : HeldOut
     n_jobs : int, optional
         Threads; the results do not depend on it.
+    given_terms : Terms, optional
+        The functions of the inputs, if they are not those of the samples.
     """
 
     samples: Samples
     labels: np.ndarray
     held_out: HeldOut
     n_jobs: int | None = None
+    given_terms: Terms | None = None
     _designs: dict[str, Design] = field(default_factory=dict, repr=False)
     _equations: dict[str, RidgeEquations] = field(default_factory=dict, init=False, repr=False)
 
@@ -70,11 +73,13 @@ class RidgeJudge:
         cls, problem: Problem, labels: np.ndarray, settings: Settings, on_refit: Callable[[], None] = lambda: None
     ) -> "RidgeJudge":
         """Return the judge of a problem; it is cheap, so that it holds every row out."""
-        return cls(problem.samples, labels, problem.reserve, settings.n_jobs)
+        return cls(problem.samples, labels, problem.reserve, settings.n_jobs, problem.terms)
 
     @cached_property
     def terms(self) -> Terms:
         """The functions of the inputs that can be fitted."""
+        if self.given_terms is not None:
+            return self.given_terms
         return Terms.of(self.samples.X.astype(np.float64), self.labels)
 
     def on(self, held_out: HeldOut) -> "RidgeJudge":

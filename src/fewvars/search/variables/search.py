@@ -115,7 +115,7 @@ class Variables:
 
     def with_support(self, mask: np.ndarray, problem: Problem, settings: VariableSettings) -> "Variables":
         """Return the same with another support (groups,), judged in closed form."""
-        closed = _closed_form(problem, self.labels, settings)
+        closed = closed_search(problem, self.labels, settings)
         nothing = np.zeros_like(mask)
         return replace(self, support=settled(closed, [nothing, mask], nothing, fixed=True), judge=RidgeJudge.name)
 
@@ -138,13 +138,13 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
     """
     if settings.judge != AUTO:
         return _found_along_path(problem, groups, settings, progress, JUDGES[settings.judge])
-    closed = _closed_form(problem, groups.labels, settings)
+    closed = closed_search(problem, groups.labels, settings)
     if problem.constant or not groups.usable.any():
         support = settled(closed, [groups.included], groups.included)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
     progress.stage("searching", "step")
     proposal, problem = propose(problem, groups, settings.n_variables)
-    closed = _closed_form(problem, groups.labels, settings)
+    closed = closed_search(problem, groups.labels, settings)
     if settings.solver != MONOTONE and not networks_matter(problem, proposal):
         support = settled(closed, proposal.nested, groups.included, fixed=settings.n_variables is not None)
         return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
@@ -180,7 +180,7 @@ def _found_along_path(
     found = partial(Variables, labels=groups.labels, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
-        closed = _closed_form(problem, groups.labels, settings)
+        closed = closed_search(problem, groups.labels, settings)
         tolerance = TIE if proposal.dependent else 0.0
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
@@ -203,7 +203,7 @@ def _found_along_path(
     return found(support, judge=judge.name)
 
 
-def _closed_form(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
+def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
     """Return the search that compares supports in closed form."""
     return SupportSearch(RidgeJudge.of(problem, labels, settings), problem.samples, labels)
 
@@ -230,6 +230,26 @@ def rates(problem: Problem, groups: Groups, seed: int) -> FloatArray:
     return q_values(found, groups.usable)
 
 
+def edge_evidence(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Return p-values of all groups, and scores by which all can be ranked, given that those of a mask are selected.
+
+    The p-values (groups,) are those of `rates`. The scores (groups,) are minus the decimal logarithm of the p-value, on
+    all rows, of leaving out a selected group, or of adding the line or curve of another.
+    """
+    if problem.constant or not groups.usable.any():
+        return np.ones(mask.size), np.zeros(mask.size)
+    data = _testable(problem, groups.labels)
+    p_value = p_values(data, groups.usable, groups.included, seed=seed)
+    model = GrowingModel(data)
+    if mask.any():
+        forward_search(model, mask, mask)
+    ranked = np.minimum(model.screen("line"), model.screen("curve"))
+    for group in np.flatnonzero(mask).tolist():
+        ranked[group] = model.dropped_p_value(group)
+    ranked[~groups.usable] = 1.0
+    return p_value, -np.log10(np.maximum(ranked, 1e-300))
+
+
 def interacting(problem: Problem, labels: np.ndarray, mask: np.ndarray) -> tuple[tuple[int, int], ...]:
     """Return the pairs of the selected groups (a mask) whose effects depend on each other."""
     if problem.constant or not mask.any():
@@ -244,7 +264,10 @@ def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) ->
         most = min(most, (MOST_SMOOTHED if problem.smoothed else MOST_ROWS) * samples.X.shape[1])
     rows = np.arange(0, len(samples), -(-samples.X.size // most))
     runs = np.cumsum(problem.starts)[rows]
-    terms = Terms.of(samples.X[rows].astype(np.float64), labels)
+    if problem.terms is None:
+        terms = Terms.of(samples.X[rows].astype(np.float64), labels)
+    else:  # as they are where possible: problems share them and what they have computed
+        terms = problem.terms if len(rows) == len(samples) else problem.terms.rows(rows)
     starts = np.r_[True, np.diff(runs) > 0]
     varying = np.ptp(samples.Y, axis=0) > 0
     Y = samples.Y[np.ix_(rows, varying)].astype(np.float64)

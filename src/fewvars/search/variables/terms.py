@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,26 +34,38 @@ class Terms:
 
     Attributes
     ----------
-    Z : (n, inputs), standardised
+    Z : (samples, inputs), standardised
     labels : (inputs,) group of each input
     levels : (inputs,)
         Number of different values of each input, counted up to four.
+    windows : (n, samples) sparse matrix, optional
+        Each row of the columns is an average over samples; without it the rows are the samples themselves.
     """
 
     Z: FloatArray
     labels: np.ndarray
     levels: np.ndarray
+    windows: Any = None
     _known: dict[Term, FloatArray] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, Z: FloatArray, labels: np.ndarray) -> "Terms":
+    def of(cls, Z: FloatArray, labels: np.ndarray, windows: Any = None) -> "Terms":
         """Count the different values of each input."""
         ordered = np.sort(Z[:MOST_ROWS], axis=0)
-        return cls(Z, labels, np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4))
+        return cls(Z, labels, np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4), windows)
 
     def rows(self, chosen: np.ndarray) -> "Terms":
         """Return the same terms on some rows."""
-        return replace(self, Z=self.Z[chosen], _known={})
+        if self.windows is None:
+            return replace(self, Z=self.Z[chosen], _known={})
+        return replace(self, windows=self.windows[chosen], _known={})
+
+    def __len__(self) -> int:
+        return len(self.Z) if self.windows is None else self.windows.shape[0]
+
+    def on_samples(self, values: FloatArray) -> FloatArray:
+        """Return values (n, m) of rows as weights of the samples: <columns, v> = <columns of samples, on_samples(v)>."""
+        return values if self.windows is None else self.windows.T @ values
 
     @property
     def n_groups(self) -> int:
@@ -74,13 +86,15 @@ class Terms:
         found = self._known.get(term)
         if found is None:
             found = _COLUMNS[term.kind](self, *term.groups)
-            if len(self._known) * self.Z.shape[0] < MOST_KNOWN:
+            if self.windows is not None:
+                found = self.windows @ found
+            if len(self._known) * len(self) < MOST_KNOWN:
                 self._known[term] = found
         return found
 
     def design(self, chosen: Iterable[Term]) -> FloatArray:
         """Return a constant and the columns of some terms, (n, 1 + columns)."""
-        return np.column_stack([np.ones(len(self.Z)), *(self.columns(term) for term in chosen)])
+        return np.column_stack([np.ones(len(self)), *(self.columns(term) for term in chosen)])
 
     def line(self, group: int) -> FloatArray:
         """x for each input x of the group."""

@@ -1,0 +1,179 @@
+"""One equation of a system: which inputs it depends on, how sure, and the function. All equations share the inputs."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.estimators.preparation import Inputs, Prepared, Rows
+from fewvars.heads import Head, HeadSettings
+from fewvars.heads.weak import Averages, choose_weak_head
+from fewvars.search.held_out import TIE
+from fewvars.search.problem import Problem
+from fewvars.search.variables.search import (
+    Groups,
+    VariableSettings,
+    closed_search,
+    edge_evidence,
+    propose,
+)
+from fewvars.search.variables.support import settled
+from fewvars.search.variables.terms import Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What the right sides of all equations are functions of, and what is known of their left sides.
+
+    Attributes
+    ----------
+    inputs : (samples, k)
+        Smoothed, in their own units.
+    labels : (k,)
+        The input group of each column: what enters an equation or not.
+    windows : (rows, samples) sparse
+        The average over samples that each row is about; the identity if rows are samples.
+    centres : (rows,)
+        The sample in the middle of each window.
+    runs : (rows,)
+    weight : (rows,)
+    targets : (rows, d)
+        The left sides, averaged over the windows.
+    derivatives : (samples, d)
+        Estimates of the left sides at the samples.
+    noise : (d,)
+        Variance of the errors of the targets, zero where it is not known.
+    gap : int
+        Rows between what is fitted and what is held out.
+    smoothed : bool
+    """
+
+    inputs: FloatArray
+    labels: np.ndarray
+    windows: Any
+    centres: np.ndarray
+    runs: np.ndarray
+    weight: FloatArray
+    targets: FloatArray
+    derivatives: FloatArray
+    noise: FloatArray
+    gap: int
+    smoothed: bool
+
+
+@dataclass(frozen=True)
+class EquationSettings:
+    """How an equation is searched for: held-out blocks, resamples of them, and heads."""
+
+    head: str = "auto"
+    max_degree: int = 4
+    n_blocks: int = 20
+    n_resamples: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """What was found for one variable.
+
+    Attributes
+    ----------
+    support : (groups,) bool
+    scores : (groups,)
+        Minus the decimal logarithm of the p-value of leaving a selected group out, or of adding another.
+    p_values : (groups,)
+        From rows that have not chosen the other groups.
+    frequencies : (groups,)
+        Share of the resamples in which each group was selected; NaN without resamples.
+    held_out_error : float
+        Over the variance of the target.
+    head : Head
+        The function of the selected columns.
+    head_errors : dict
+        Held-out error of each kind of head that was tried.
+    """
+
+    support: np.ndarray
+    scores: FloatArray
+    p_values: FloatArray
+    frequencies: FloatArray
+    held_out_error: float
+    head: Head
+    head_errors: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Equations to be found, one for each target of the measurements."""
+
+    data: Measurements
+    settings: EquationSettings
+    shared: Inputs
+    terms: Terms
+
+    @classmethod
+    def of(cls, data: Measurements, settings: EquationSettings) -> "System":
+        """Scale the inputs once."""
+        rows = Rows(np.arange(len(data.weight)), data.weight / data.weight.mean(), None, data.runs, None)
+        shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=data.gap)
+        scaled = np.ascontiguousarray(shared.scaling.apply(data.inputs))
+        rows_are_samples = data.windows.shape[0] == data.windows.shape[1]
+        return cls(data, settings, shared, Terms.of(scaled, data.labels, None if rows_are_samples else data.windows))
+
+    def groups(self, include: np.ndarray, exclude: np.ndarray) -> Groups:
+        """Return the groups of inputs with those (masks) that an equation must or must not depend on."""
+        labels = self.data.labels
+        members = (np.flatnonzero(mask[labels]) for mask in (include, exclude))
+        return Groups.of(labels, *members, self.shared.Z, self.shared.scaling.constant)
+
+    def find(self, i: int, include: np.ndarray, exclude: np.ndarray) -> Equation:
+        """Find the i-th equation."""
+        data, settings = self.data, self.settings
+        groups = self.groups(include, exclude)
+        prepared = Prepared.of(
+            self.shared, data.targets[:, [i]], n_blocks=settings.n_blocks, n_splits=4, seed=settings.seed
+        )
+        problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
+        mask, error = self._support(problem, groups)
+        p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
+        frequencies = np.full(mask.size, np.nan)
+        if settings.n_resamples:
+            votes = [
+                self._support(
+                    replace(
+                        prepared.resampled(np.random.default_rng([settings.seed, i, k]), settings.n_blocks),
+                        terms=self.terms,
+                        smoothed=data.smoothed,
+                    ),
+                    groups,
+                )[0]
+                for k in range(settings.n_resamples)
+            ]
+            frequencies = np.mean(votes, axis=0)
+        averages = Averages(
+            data.windows,
+            data.centres,
+            data.targets[:, [i]],
+            data.weight,
+            data.derivatives[:, [i]],
+            prepared.held_out,
+        )
+        variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
+        head, head_errors = choose_weak_head(
+            np.ascontiguousarray(data.inputs[:, mask[data.labels]]),
+            averages,
+            HeadSettings(max_degree=settings.max_degree, gap=data.gap, seed=settings.seed, n_jobs=1),
+            head=settings.head,
+            noise=data.noise[i] / variance,
+        )
+        return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
+
+    def _support(self, problem: Problem, groups: Groups) -> tuple[np.ndarray, float]:
+        """Return the groups (a mask) that a target depends on, and the held-out error with them."""
+        if problem.constant or not groups.usable.any():
+            return groups.included, 0.0
+        proposal, tamed = propose(problem, groups, None)
+        closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
+        support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
+        return support.groups, support.held_out_error

@@ -1,0 +1,181 @@
+"""From trajectories to what the search for equations is given: inputs, and left sides in one of three forms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import eye_array
+
+from fewvars._common.validation import FloatArray
+from fewvars.estimators.equations import Measurements
+from fewvars.series.smoothing import is_discrete, smoother
+from fewvars.series.trajectories import Trajectories
+from fewvars.series.weak_form import WeakForm
+
+NARROWEST = 3  # samples on each side of the centre of a window
+FEWEST_WINDOWS = 8
+KEPT = 0.9  # part of the variance of a derivative that windows should keep: wider ones have less noise
+TARGETS = ("weak", "derivative", "step")
+
+
+@dataclass(frozen=True)
+class InputColumns:
+    """The inputs of the equations: variables (angles as sine and cosine), velocities, controls and time.
+
+    Attributes
+    ----------
+    variables : tuple of str
+    order : {1, 2}
+        With 2, the state has the velocity of each variable too.
+    angles : tuple of int
+        Variables on a circle.
+    controls : tuple of str
+    time : bool
+        Whether time itself is an input.
+    """
+
+    variables: tuple[str, ...]
+    order: int = 1
+    angles: tuple[int, ...] = ()
+    controls: tuple[str, ...] = ()
+    time: bool = False
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the components of the state: the variables, and with order 2 their velocities."""
+        velocities = tuple(f"d{name}/dt" for name in self.variables) if self.order == 2 else ()
+        return self.variables + velocities
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of what an equation may depend on: states, controls and time."""
+        return self.states + self.controls + (("t",) if self.time else ())
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The variable that each group belongs to, (groups,); the controls and time follow the variables."""
+        d = len(self.variables)
+        return np.r_[np.tile(np.arange(d), self.order), d + np.arange(len(self.groups) - len(self.states))]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The group of each column."""
+        return np.repeat(np.arange(len(self.groups)), [2 if g in self.angles else 1 for g in range(len(self.groups))])
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each column."""
+        named = []
+        for g, name in enumerate(self.groups):
+            named += [f"sin({name})", f"cos({name})"] if g in self.angles else [name]
+        return named
+
+    def columns(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the inputs (n, columns) at states (n, states), controls (n, controls) and times (n,)."""
+        parts = [
+            part
+            for g, x in enumerate(states.T)
+            for part in ((np.sin(x), np.cos(x)) if g in self.angles else (x,))
+        ]
+        return np.column_stack([*parts, *u.T, *([t] if self.time else [])])
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """Smoothed variables (n, d), their derivatives of order 1 and 2, the variance of the noise and the bandwidth."""
+
+    values: FloatArray
+    derivatives: tuple[FloatArray, ...]
+    noise: FloatArray
+    bandwidth: int
+
+    @classmethod
+    def of(cls, runs: Trajectories, X: FloatArray, order: int, smooths: bool) -> "Smooth":
+        """Smooth all columns but discrete ones."""
+        found = smoother(X, runs.t, trajectory=runs.runs, strength=None if smooths else 0.0)
+        discrete = is_discrete(X)
+        values = np.where(discrete, X, found.values)
+        width = found.bandwidth
+        shrunk = np.where(width > 0, 2.0 / np.maximum(width, 2.0), 0.0)  # trace(S) / n
+        noise = ((X - values) ** 2).mean(axis=0) / np.maximum(1.0 - shrunk, 0.1)
+        derivatives = [found.derivative]
+        if order == 2:
+            derivatives.append(smoother(found.derivative, runs.t, trajectory=runs.runs, strength=0.0).derivative)
+        return cls(values, tuple(derivatives), noise, int(np.ceil(np.max(width[~discrete], initial=0.0))))
+
+
+def in_weak_form(
+    columns: InputColumns, runs: Trajectories, X: FloatArray, inputs: FloatArray, weight: FloatArray, smooth: Smooth
+) -> Measurements:
+    """Average over windows of time; the left sides are averages of derivatives of X as measured."""
+    derivative = smooth.derivatives[-1]
+    form = widest_windows(runs, derivative, columns.order)
+    if len(form.centres) < FEWEST_WINDOWS:
+        raise ValueError(
+            f"The trajectories have room for {len(form.centres)} windows of time: give longer ones, or use "
+            'target="derivative".'
+        )
+    reach = np.diff(form.average.indptr).max() + smooth.bandwidth  # samples
+    return Measurements(
+        inputs=inputs,
+        labels=columns.labels,
+        windows=form.average,
+        centres=form.centres,
+        runs=runs.runs[form.centres],
+        weight=form.average @ weight,
+        targets=form.derivative @ X,
+        derivatives=derivative,
+        noise=smooth.noise * float(form.derivative.power(2).sum(axis=1).mean()),
+        gap=int(np.ceil(reach / 2 / np.median(np.diff(form.centres)))),
+        smoothed=True,
+    )
+
+
+def at_samples(
+    columns: InputColumns,
+    runs: Trajectories,
+    inputs: FloatArray,
+    weight: FloatArray,
+    targets: FloatArray,
+    *,
+    places: np.ndarray | None = None,
+    gap: int = 0,
+    smoothed: bool = False,
+) -> Measurements:
+    """Take the left sides as they are at the samples, or at some places among them."""
+    places = np.arange(len(inputs)) if places is None else places
+    n = places.size
+    return Measurements(
+        inputs=inputs[places],
+        labels=columns.labels,
+        windows=eye_array(n, format="csr"),
+        centres=np.arange(n),
+        runs=runs.runs[places],
+        weight=weight[places],
+        targets=targets,
+        derivatives=targets,
+        noise=np.zeros(targets.shape[1]),
+        gap=gap,
+        smoothed=smoothed,
+    )
+
+
+def widest_windows(runs: Trajectories, derivative: FloatArray, order: int) -> WeakForm:
+    """Return the widest windows that keep most of the variance of the derivatives (n, d), half overlapping.
+
+    The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast.
+    """
+    places, step = runs.places, runs.step
+    longest = max(float(np.ptp(runs.t[run])) for run in places)
+    total = derivative.var(axis=0)
+    moving = total > 0
+    form = None
+    for samples in np.unique(np.rint(np.geomspace(NARROWEST, max(longest / step / 8, NARROWEST), 24))):
+        wider = WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=int(max(1, samples // 2)), order=order)
+        if form is not None:
+            if len(wider.centres) < FEWEST_WINDOWS:
+                break
+            kept = (wider.average @ derivative).var(axis=0)[moving] / total[moving]
+            if np.mean(kept) < KEPT:
+                break
+        form = wider
+    return form

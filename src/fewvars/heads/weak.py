@@ -1,0 +1,204 @@
+"""The choice of a head in weak form: what is compared are averages over windows of time, as they were measured.
+
+A polynomial is linear in its coefficients, so that it is fitted to the averages themselves. Networks are fitted to
+derivatives of the smoothed trajectory, and only scored by averages.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED
+from fewvars.heads.head import Head
+from fewvars.heads.kind import HeadSettings, StandardisedError, Trial
+from fewvars.heads.mean import MeanHead
+from fewvars.heads.network import Networks
+from fewvars.heads.polynomial import PolynomialHead
+from fewvars.polynomials.dictionary import fit_polynomial
+from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_exponents, monomial_values
+from fewvars.polynomials.units import Units
+from fewvars.search.held_out import HeldOut, Predictor, RowLoss, Scored
+from fewvars.series.scaling import Scaling
+from fewvars.series.splits import BlockedSplit
+
+MOST_TERMS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """Averages over windows of time, and the samples that they are taken over.
+
+    Attributes
+    ----------
+    windows : (windows, samples) sparse
+        The weights of the samples in each average.
+    centres : (windows,)
+        The sample in the middle of each window.
+    y : (windows, outputs) the averages measured
+    weight : (windows,)
+    derivative : (samples, outputs)
+        Estimates of what is averaged, for networks.
+    held_out : HeldOut
+        Of windows.
+    """
+
+    windows: Any
+    centres: np.ndarray
+    y: FloatArray
+    weight: FloatArray
+    derivative: FloatArray
+    held_out: HeldOut
+
+    @property
+    def loss(self) -> StandardisedError:
+        """The squared error over the variance of y."""
+        return StandardisedError(Scaling.of(self.y, self.weight))
+
+    def training_samples(self, train: np.ndarray) -> np.ndarray:
+        """Return the samples nearest to the centre of a training window."""
+        middles = (self.centres[1:] + self.centres[:-1]) / 2
+        nearest = np.searchsorted(middles, np.arange(self.windows.shape[1]))
+        return np.flatnonzero(np.isin(nearest, train))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutAverages(HeldOut):
+    """Held-out windows: a function is fitted to samples, and its averages over windows are compared."""
+
+    averages: Averages
+
+    def score(
+        self,
+        fit: Callable[[int, np.ndarray], Predictor],
+        X: FloatArray,
+        Y: FloatArray,
+        sample_weight: FloatArray,
+        loss: RowLoss = SQUARED,
+    ) -> Scored:
+        """Fit the samples of the training windows of each split, and score the averages over its held-out windows."""
+        data = self.averages
+        models = tuple(fit(k, data.training_samples(train)) for k, (train, _) in enumerate(self.splits))
+        losses = tuple(
+            data.loss.values(data.windows[test] @ model.predict(X), data.y[test])
+            for model, (_, test) in zip(models, self.splits, strict=True)
+        )
+        return Scored(models, losses, self.piece_errors(losses, data.weight))
+
+
+def choose_weak_head(
+    X: FloatArray, data: Averages, settings: HeadSettings, *, head: str = "auto", noise: float = 0.0
+) -> tuple[Head, dict[str, float]]:
+    """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
+
+    Networks are tried only if polynomials leave more than twice what noise leaves.
+
+    Parameters
+    ----------
+    noise : float
+        Variance of the errors of the averages, over the variance of the averages.
+    """
+    if not X.shape[1]:
+        return MeanHead.fit(X, data.y, data.weight), {}
+    first = data.held_out.first()
+    polynomials = WeakPolynomials.of(X, data, settings)
+    errors: dict[str, FloatArray] = {}
+    if head in ("auto", PolynomialHead.name):
+        degree, errors[PolynomialHead.name] = polynomials.choose(first)
+        if head != "auto" or first.mean(errors[PolynomialHead.name]) <= 2.0 * noise:
+            return polynomials.fit(degree), _means(first, errors)
+    scored = HeldOutAverages(first.splits, first.labels, first.weights, data)
+    ones = np.ones(len(X))
+    networks = Networks.of(settings).choose(
+        Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name)
+    )
+    errors["network"] = networks.errors
+    if head == "auto" and first.not_worse(errors[PolynomialHead.name], networks.errors):
+        return polynomials.fit(degree), _means(first, errors)
+    return networks.fit(X, data.derivative, ones), _means(first, errors)
+
+
+def _means(held_out: HeldOut, errors: dict[str, FloatArray]) -> dict[str, float]:
+    return {name: held_out.mean(error) for name, error in errors.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class WeakPolynomials:
+    """Sparse polynomials fitted to averages.
+
+    Attributes
+    ----------
+    data : Averages
+    columns : (windows, terms) averages of all monomials but the constant
+    exponents : (terms, inputs) of the monomials, lower degrees first
+    origin : (inputs,) what the monomials are centred at
+    settings : HeadSettings
+    """
+
+    data: Averages
+    columns: FloatArray
+    exponents: np.ndarray
+    origin: FloatArray
+    settings: HeadSettings
+
+    @classmethod
+    def of(cls, X: FloatArray, data: Averages, settings: HeadSettings) -> "WeakPolynomials":
+        """Average all monomials of X (samples, inputs) up to the largest degree that is affordable."""
+        limit = min(MOST_TERMS, len(data.y) // 4)
+        degrees = [k for k in range(2, settings.max_degree + 1) if monomial_count(X.shape[1], k) <= limit]
+        degree = max(degrees, default=1)
+        exponents = monomial_exponents(X.shape[1], degree, constant=False)
+        origin = Units.of(X, data.derivative, np.ones(len(X)), degree, True).x_origin
+        return cls(data, data.windows @ monomial_values(X - origin, exponents), exponents, origin, settings)
+
+    @property
+    def degrees(self) -> range:
+        """The degrees to compare."""
+        return range(1, int(self.exponents.sum(axis=1).max()) + 1)
+
+    def choose(self, held_out: HeldOut) -> tuple[int, FloatArray]:
+        """Return the smallest degree that is not worse than the best, and its held-out errors (pieces,)."""
+        tried = []
+        for degree in self.degrees:
+            losses = []
+            for train, test in held_out.splits:
+                found = self._linear(degree, train)
+                own = self.columns[np.ix_(test, self._own(degree))]
+                losses.append(self.data.loss.values(found.predict(own), self.data.y[test]))
+            tried.append(held_out.piece_errors(losses, self.data.weight))
+        k = held_out.smallest_not_worse(tried)
+        return self.degrees[k], tried[k]
+
+    def fit(self, degree: int) -> PolynomialHead:
+        """Fit to all windows; return the polynomial of the inputs."""
+        linear = self._linear(degree, np.arange(len(self.data.y)))
+        exponents = linear.exponents @ self.exponents[self._own(degree)]
+        coefficients = linear.coefficients.copy()
+        if linear.origin.any():  # columns were shifted: that changes the constant
+            shift = -(linear.exponents @ linear.origin) @ coefficients
+            constant = ~exponents.any(axis=1)
+            if constant.any():
+                coefficients[constant] += shift
+            else:
+                exponents = np.vstack([np.zeros_like(exponents[:1]), exponents])
+                coefficients = np.vstack([shift, coefficients])
+        return PolynomialHead(Polynomial(exponents, coefficients, linear.digits, self.origin))
+
+    def _own(self, degree: int) -> np.ndarray:
+        return np.flatnonzero(self.exponents.sum(axis=1) <= degree)
+
+    def _linear(self, degree: int, rows: np.ndarray) -> Polynomial:
+        """Return a sparse sum of columns; blocks inside the rows choose how sparse."""
+        data, gap = self.data, min(self.settings.gap, len(rows) // 16)
+        splits = BlockedSplit(max(2, min(4, len(rows) // 2)), gap=gap)
+        columns, weight = self.columns[np.ix_(rows, self._own(degree))], data.weight[rows]
+        found = fit_polynomial(
+            columns,
+            data.y[rows],
+            max_degree=1,
+            cv=list(splits.split(columns)),
+            sample_weight=weight / weight.mean(),
+        )
+        return found.polynomial
