@@ -7,7 +7,13 @@ from fewvars._common.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from fewvars import displays, metrics, paper, penalties, problems, smoothing, solvers, splits, systems, theory
-    from fewvars.estimators import FewDirectionsRegressor, FewVariablesRegressor, SparseDictionaryRegressor, compare
+    from fewvars.estimators import (
+        DynamicsRegressor,
+        FewDirectionsRegressor,
+        FewVariablesRegressor,
+        SparseDictionaryRegressor,
+        compare,
+    )
     from fewvars.files import ModelFileError, export_onnx, load, save
     from fewvars.paper import GroupLassoRegressor, NeuralRegressor
     from fewvars.report import write_report

@@ -5,12 +5,15 @@ from fewvars.estimators.dictionary import SparseDictionaryRegressor
 from fewvars.estimators.dynamics import DynamicsRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
+from fewvars.estimators.simulation import Simulation, SimulationOutcome
 
 __all__ = [
     "Comparison",
     "DynamicsRegressor",
     "FewDirectionsRegressor",
     "FewVariablesRegressor",
+    "Simulation",
+    "SimulationOutcome",
     "SparseDictionaryRegressor",
     "compare",
 ]

@@ -181,9 +181,7 @@ class DynamicsRegressor(BaseEstimator):
         if derivatives is not None:
             present &= np.isfinite(derivatives).all(axis=1)
         runs = Trajectories.of(t, trajectory, present)
-        self._columns = InputColumns(
-            tuple(map(str, self._names())), self.order, self._angles(), names, bool(self.time)
-        )
+        self._columns = InputColumns(tuple(map(str, self._names())), self.order, self._angles(), names, bool(self.time))
         data, states = self._measured(runs, variables, controls, weight, derivatives)
         include, exclude = (self._edges(name) for name in ("include", "exclude"))
         if (include & exclude).any():

@@ -123,9 +123,9 @@ class System:
 
     def groups(self, include: np.ndarray, exclude: np.ndarray) -> Groups:
         """Return the groups of inputs with those (masks) that an equation must or must not depend on."""
-        labels = self.data.labels
-        members = (np.flatnonzero(mask[labels]) for mask in (include, exclude))
-        return Groups.of(labels, *members, self.shared.Z, self.shared.scaling.constant)
+        labels, scaling = self.data.labels, self.shared.scaling
+        included, excluded = (np.flatnonzero(mask[labels]) for mask in (include, exclude))
+        return Groups.of(labels, included, excluded, self.shared.Z, scaling.constant)
 
     def find(self, i: int, include: np.ndarray, exclude: np.ndarray) -> Equation:
         """Find the i-th equation."""

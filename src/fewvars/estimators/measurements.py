@@ -72,9 +72,7 @@ class InputColumns:
     def columns(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
         """Return the inputs (n, columns) at states (n, states), controls (n, controls) and times (n,)."""
         parts = [
-            part
-            for g, x in enumerate(states.T)
-            for part in ((np.sin(x), np.cos(x)) if g in self.angles else (x,))
+            part for g, x in enumerate(states.T) for part in ((np.sin(x), np.cos(x)) if g in self.angles else (x,))
         ]
         return np.column_stack([*parts, *u.T, *([t] if self.time else [])])
 
@@ -168,14 +166,16 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, order: int) -> We
     longest = max(float(np.ptp(runs.t[run])) for run in places)
     total = derivative.var(axis=0)
     moving = total > 0
-    form = None
-    for samples in np.unique(np.rint(np.geomspace(NARROWEST, max(longest / step / 8, NARROWEST), 24))):
-        wider = WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=int(max(1, samples // 2)), order=order)
-        if form is not None:
-            if len(wider.centres) < FEWEST_WINDOWS:
-                break
-            kept = (wider.average @ derivative).var(axis=0)[moving] / total[moving]
-            if np.mean(kept) < KEPT:
-                break
+
+    def windows(samples: int) -> WeakForm:
+        return WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=max(1, samples // 2), order=order)
+
+    form = windows(NARROWEST)
+    widest = max(longest / step / 8, NARROWEST)
+    for samples in np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int))[1:]:
+        wider = windows(int(samples))
+        kept = (wider.average @ derivative).var(axis=0)[moving] / total[moving] if len(wider.centres) else np.zeros(1)
+        if len(wider.centres) < FEWEST_WINDOWS or np.mean(kept) < KEPT:
+            break
         form = wider
     return form

@@ -25,6 +25,7 @@ from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
 MOST_TERMS = 300
+SMALL = 1e-6  # squared error over the variance of y, below which networks are not tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def choose_weak_head(
 ) -> tuple[Head, dict[str, float]]:
     """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
 
-    Networks are tried only if polynomials leave more than twice what noise leaves.
+    Networks are tried only if polynomials leave more than twice what noise leaves, and not next to nothing.
 
     Parameters
     ----------
@@ -107,13 +108,11 @@ def choose_weak_head(
     errors: dict[str, FloatArray] = {}
     if head in ("auto", PolynomialHead.name):
         degree, errors[PolynomialHead.name] = polynomials.choose(first)
-        if head != "auto" or first.mean(errors[PolynomialHead.name]) <= 2.0 * noise:
+        if head != "auto" or first.mean(errors[PolynomialHead.name]) <= max(2.0 * noise, SMALL):
             return polynomials.fit(degree), _means(first, errors)
     scored = HeldOutAverages(first.splits, first.labels, first.weights, data)
     ones = np.ones(len(X))
-    networks = Networks.of(settings).choose(
-        Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name)
-    )
+    networks = Networks.of(settings).choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
     errors["network"] = networks.errors
     if head == "auto" and first.not_worse(errors[PolynomialHead.name], networks.errors):
         return polynomials.fit(degree), _means(first, errors)

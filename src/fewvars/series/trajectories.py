@@ -83,9 +83,7 @@ class Trajectories:
 
     def next_rows(self, tolerance: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of rows that are followed one step later by another, and of those that follow them."""
-        now = np.flatnonzero(
-            (np.diff(self.runs) == 0) & (np.abs(np.diff(self.t) - self.step) <= tolerance * self.step)
-        )
+        now = np.flatnonzero((np.diff(self.runs) == 0) & (np.abs(np.diff(self.t) - self.step) <= tolerance * self.step))
         return now, now + 1
 
 

@@ -64,7 +64,7 @@ class Terms:
         return len(self.Z) if self.windows is None else self.windows.shape[0]
 
     def on_samples(self, values: FloatArray) -> FloatArray:
-        """Return values (n, m) of rows as weights of the samples: <columns, v> = <columns of samples, on_samples(v)>."""
+        """Return values (n, m) of rows carried over to samples: <average(a), v> = <a, on_samples(v)>."""
         return values if self.windows is None else self.windows.T @ values
 
     @property

@@ -1,0 +1,91 @@
+"""DynamicsRegressor: graphs, equations and simulations of systems with known answers, and bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import fewvars as fv
+from fewvars.estimators.simulation import SimulationOutcome
+from fewvars.systems import Lorenz63, simulate
+
+
+def noisy(X, level, seed=0):
+    return X + level * X.std(axis=0) * np.random.default_rng(seed).standard_normal(X.shape)
+
+
+@pytest.fixture(scope="module")
+def lorenz():
+    t = np.arange(0, 20, 0.01)
+    truth = simulate(Lorenz63(), t)
+    X = noisy(truth, 0.02)
+    return t, truth, X, fv.DynamicsRegressor(random_state=0).fit(X, t=t)
+
+
+def test_graph_and_equations_of_a_noisy_trajectory(lorenz):
+    _, truth, _, model = lorenz
+    np.testing.assert_array_equal(model.graph_, Lorenz63().graph)
+    np.testing.assert_allclose(model.predict(truth), Lorenz63().field(truth), atol=0.03 * Lorenz63().field(truth).std())
+    assert "x0*x2" in model.equations_[1]
+
+
+def test_evidence_ranks_true_edges_first(lorenz):
+    *_, model = lorenz
+    truth = Lorenz63().graph
+    for evidence in (model.edge_scores_, -model.edge_q_values_):
+        assert evidence[truth].min() > evidence[~truth].max()
+    assert (model.edge_q_values_[truth] < 0.01).all()
+
+
+def test_simulation_follows_the_truth(lorenz):
+    t, truth, _, model = lorenz
+    found = model.simulate(truth[0], t[:150])
+    assert found.outcome is SimulationOutcome.FINISHED
+    assert found.stopped_at is None
+    np.testing.assert_allclose(found.X, truth[:150], atol=0.05 * truth.std())
+    assert model.valid_time(truth[:150], t[:150]) == pytest.approx(t[149])
+    assert model.valid_time(truth, t) < t[-1]  # chaos
+
+
+def test_score_is_near_one_on_other_data(lorenz):
+    *_, model = lorenz
+    t = np.arange(0, 5, 0.01)
+    X = noisy(simulate(Lorenz63(), t, [1.0, 2.0, 20.0]), 0.02, seed=5)
+    assert 0.99 < model.score(X, t=t) <= 1.0
+
+
+def test_derivatives_as_target():
+    t = np.arange(0, 10, 0.01)
+    truth = simulate(Lorenz63(), t)
+    model = fv.DynamicsRegressor(target="derivative", random_state=0).fit(truth, t=t)
+    np.testing.assert_array_equal(model.graph_, Lorenz63().graph)
+    measured = fv.DynamicsRegressor(random_state=0).fit(truth, Lorenz63().field(truth), t=t)
+    np.testing.assert_array_equal(measured.graph_, Lorenz63().graph)
+    np.testing.assert_allclose(measured.predict(truth), Lorenz63().field(truth), atol=1e-5)
+
+
+def test_trivial_equations_do_not_pick_up_neighbours():
+    """dx/dt = v on a chain of oscillators: the error of a smoothed derivative is a function of all of the state."""
+    m, t = 4, np.arange(0, 100, 0.1)
+    stiffness = np.diag(np.linspace(1.2, 2.0, m)) - 0.4 * (np.eye(m, k=1) + np.eye(m, k=-1))
+    frequencies, modes = np.linalg.eigh(stiffness)
+    phases = np.sqrt(frequencies) * t[:, None] + np.arange(m)
+    X = np.column_stack([np.cos(phases) @ modes.T, -(np.sqrt(frequencies) * np.sin(phases)) @ modes.T])
+    model = fv.DynamicsRegressor(random_state=0).fit(noisy(X, 0.02), t=t)
+    expected = np.block([[np.zeros((m, m), bool), np.eye(m, dtype=bool)], [stiffness != 0, np.zeros((m, m), bool)]])
+    np.testing.assert_array_equal(model.graph_, expected)
+
+
+def test_fits_are_repeatable_and_clones_are_unfitted(lorenz):
+    t, _, X, model = lorenz
+    again = clone(model).set_params(n_jobs=2).fit(X, t=t)
+    np.testing.assert_array_equal(again.edge_scores_, model.edge_scores_)
+    assert not hasattr(clone(model), "heads_")
+
+
+def test_names_of_columns():
+    t = np.arange(0, 10, 0.01)
+    X = pd.DataFrame(simulate(Lorenz63(), t), columns=["speed", "warmth", "shear"])
+    model = fv.DynamicsRegressor(random_state=0).fit(X, t=t)
+    assert model.inputs_ == ("speed", "warmth", "shear")
+    assert "speed*warmth" in model.equations_[2]
