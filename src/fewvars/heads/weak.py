@@ -65,7 +65,7 @@ class Averages:
         return np.flatnonzero(np.isin(nearest, train))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HeldOutAverages(HeldOut):
     """Held-out windows: a function is fitted to samples, and its averages over windows are compared."""
 
@@ -110,7 +110,7 @@ def choose_weak_head(
         degree, errors[PolynomialHead.name] = polynomials.choose(first)
         if head != "auto" or first.mean(errors[PolynomialHead.name]) <= max(2.0 * noise, SMALL):
             return polynomials.fit(degree), _means(first, errors)
-    scored = HeldOutAverages(first.splits, first.labels, first.weights, data)
+    scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
     ones = np.ones(len(X))
     networks = Networks.of(settings).choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
     errors["network"] = networks.errors
