@@ -62,14 +62,25 @@ def check_seed(random_state: Any) -> int:
         ) from None
 
 
-def check_samples(estimator: Any, X: Any, y: Any, *, fewest: int) -> tuple[FloatArray, FloatArray]:
-    """Return inputs (n, d) and outputs (n,) or (n, k) of a fit in double precision; the estimator learns their names."""
+def check_samples(
+    estimator: Any, X: Any, y: Any, *, fewest: int, allow_nan: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return the inputs (n, d) and outputs (n,) or (n, k) of a fit; the estimator learns the names of the columns."""
+    finite = "allow-nan" if allow_nan else True
     with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers whose sum may overflow
         inputs, outputs = validate_data(
-            estimator, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True, ensure_min_samples=fewest
+            estimator,
+            X,
+            y,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=finite,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=fewest,
         )
     for name, values in (("X", inputs), ("y", outputs)):
-        largest = np.abs(values).max()
+        largest = np.nanmax(np.abs(values), initial=0.0)
         if largest > LARGEST:
             raise ValueError(
                 f"{name} holds numbers up to {largest:.3g} in size: rescale them to less than {LARGEST:g}."

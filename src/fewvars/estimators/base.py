@@ -2,15 +2,16 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fewvars._common.progress import Progress
 from fewvars._common.threads import single_blas_thread
@@ -20,14 +21,15 @@ from fewvars._common.validation import (
     check_flag,
     check_jobs,
     check_real,
-    check_samples,
     check_seed,
     check_whole,
 )
+from fewvars.columns.encoding import DROP, ERROR, Encoding
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators.findings import Findings
-from fewvars.estimators.preparation import FEWEST_ROWS, Prepared, Rows, prepare_inputs, smooth_columns
+from fewvars.estimators.inputs import column_names, given_to_fit, given_to_predict
+from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs, smooth_columns
 from fewvars.heads import Head, HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps
@@ -56,8 +58,14 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     random_state: Any
     n_jobs: int | None
     verbose: int
+    # Parameters of some of them.
+    types: Any = None
+    missing: str = ERROR
+    unseen: str = ERROR
 
+    _MISSING: ClassVar[tuple[str, ...]] = (ERROR, DROP)
     _n_splits = 2
+    _encoding: Encoding | None = None  # of the columns of a table; plain numbers need none
 
     path_: Any
     n_iter_: int
@@ -120,10 +128,15 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
-        inputs, outputs = check_samples(self, X, y, fewest=FEWEST_ROWS)
+        given = given_to_fit(self, X, y, t, trajectory)
+        inputs, outputs = given.X, given.y
+        self.__dict__.pop("_encoding", None)  # of an earlier fit
+        if given.encoding is not None:
+            self._encoding = given.encoding
         self._single_output = outputs.ndim == 1
         outputs = outputs.reshape(len(inputs), -1)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
+        weight = np.where(given.counted, weight, 0.0)
         settings = self._settings()
         rows = Rows.of(inputs, outputs, weight, t, trajectory, self.cv)
         self.__dict__.pop("selection_frequencies_", None)  # of an earlier fit
@@ -223,16 +236,36 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return total / self.n_resamples
 
     def _inputs(self, X: ArrayLike, t: Any, trajectory: Any) -> FloatArray:
+        """Return the inputs (n, inputs); rows that were left out because a value is missing hold NaN."""
         check_is_fitted(self, "head_")
-        values = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if t is None and trajectory is not None:
             raise ValueError("trajectory is of use only with t: give the times too, or leave both out.")
+        smooths = t is not None and self.smoothed_
+        values = given_to_predict(self, X, t, trajectory, None if smooths else self._used())
         if t is None:
             return values
-        if not self.smoothed_:
-            sample_times(t, trajectory_rows(trajectory, len(values)))  # complains, though they are not used
-            return values
-        return smooth_columns(values, t, trajectory)[0]
+        runs = trajectory_rows(trajectory, len(values))
+        times = sample_times(t, runs)  # complains, whether or not they are used
+        if smooths:
+            whole = ~np.isnan(values).any(axis=1)
+            labels = None if trajectory is None else np.asarray(trajectory)[whole]
+            values = values.copy()
+            values[whole] = smooth_columns(values[whole], times[whole], labels)[0]
+        return values
+
+    def _used(self) -> np.ndarray | None:
+        """Return which columns of X predictions depend on, (n_features,) bool; None for all."""
+        return None
+
+    def _at_whole_rows(self, function: Callable[[FloatArray], FloatArray], coordinates: FloatArray) -> FloatArray:
+        """Evaluate a function of the coordinates; it is NaN where one of them is missing."""
+        whole = ~np.isnan(coordinates).any(axis=1)
+        if whole.all():
+            return function(coordinates)
+        found = function(coordinates[whole])
+        values = np.full((len(coordinates), *found.shape[1:]), np.nan)
+        values[whole] = found
+        return values
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
@@ -240,10 +273,11 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return predictions, (n,) or (n, outputs).
 
         With `t` the rows are taken for a noisy trajectory and smoothed first, as those of the fit were; not if these
-        were used as measured (`smoothed_` is False). Without `t` they never are.
+        were used as measured (`smoothed_` is False). Without `t` they never are. With ``missing="drop"``, rows in which
+        a needed value is missing are predicted as NaN.
         """
         values = self._inputs(X, t, trajectory)
-        return self._shaped(self._head.predict(self._coordinates(values)))
+        return self._shaped(self._at_whole_rows(self._head.predict, self._coordinates(values)))
 
     @property
     def equation_(self) -> str | list[str]:
@@ -267,21 +301,16 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def findings(self) -> Findings:
         """Return what was found, as one record."""
 
-    @abstractmethod
-    def _coordinate_names(self) -> list[str]:
-        """Return the names of the inputs of the head."""
-
     def _common_findings(self) -> dict[str, Any]:
         """Return what the findings of all such models say."""
         check_is_fitted(self, "head_")
-        text = self._head.text(self._coordinate_names())
         return {
-            "inputs": tuple(map(str, _check_feature_names_in(self))),
+            "inputs": tuple(column_names(self)),
+            "encoding": self._encoding,
             "frequencies": getattr(self, "selection_frequencies_", None),
             "held_out_error": self.held_out_error_,
             "head": self._head,
             "head_errors": self.head_errors_,
-            "equations": None if text is None else tuple(text),
             "smoothed": self.smoothed_,
             "lambda_": self.lambda_,
         }
@@ -292,4 +321,5 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != ERROR
         return tags

@@ -12,6 +12,7 @@ from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_whole
 from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
+from fewvars.estimators.inputs import column_names
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.directions.search import (
     Directions,
@@ -48,6 +49,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         on the held-out blocks, the polynomial in a tie.
     max_degree : int, default=4
         Largest degree of the polynomial.
+    missing : {"error", "drop"}, default="error"
+        What to do about missing values in X: complain, or leave such rows out and predict NaN for them.
     cv : splitter, int or list of (train, test), optional
         In place of the held-out blocks. The path sees the training rows of the first split; the first two compare
         the ranks, all of them judge a weak direction.
@@ -130,6 +133,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         smoothing: str = "auto",
         head: str = "auto",
         max_degree: int = 4,
+        missing: str = "error",
         cv: Any = None,
         n_blocks: int = 20,
         shuffle: bool = False,
@@ -151,6 +155,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.smoothing = smoothing
         self.head = head
         self.max_degree = max_degree
+        self.missing = missing
         self.cv = cv
         self.n_blocks = n_blocks
         self.shuffle = shuffle
@@ -168,6 +173,12 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _settings(self) -> DirectionSettings:
         options = self._checked_options()
+        if self._encoding is not None:
+            j = next(iter(self._encoding.levels()))
+            raise ValueError(
+                f"X: column {column_names(self)[j]!r} is a category, of which there are no linear combinations: leave "
+                "it out, or use FewVariablesRegressor."
+            )
         check_whole("max_rank", self.max_rank)
         if self.n_directions is not None:
             check_whole("n_directions", self.n_directions, minimum=0)
@@ -228,7 +239,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""
         values = self._inputs(X, None, None)
-        full = self._head.gradient(self._coordinates(values)) @ self.directions_
+        full = self._at_whole_rows(self._head.gradient, self._coordinates(values)) @ self.directions_
         return full[:, 0] if self._single_output else full
 
     def equation(self, names: Any = None) -> str | list[str]:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Set
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
+from fewvars.columns.encoding import ERROR, MISSING
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
+from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
@@ -67,6 +70,15 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Names or numbers of inputs that are never left out.
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
         Labels of inputs, or lists of their numbers: the inputs of a group enter or leave together.
+    types : dict, optional
+        Types of columns of X, by name or number, that are not what they seem to be: "number" or "category".
+    missing : {"error", "drop", "indicate"}, default="error"
+        What to do about missing values in X: complain; leave such rows out, and predict NaN for them; or set them to
+        the mean, and let the function know that they were missing. If `t` is given and the columns may be smoothed,
+        "indicate" bridges gaps in columns of numbers in time instead.
+    unseen : {"error", "base"}, default="error"
+        What `predict` does about a level of a category that was not in the fit: complain, or treat it like the base,
+        which is the most frequent level.
     cv : splitter, int or list of (train, test), optional
         In place of the held-out blocks. The path sees the training rows of the first split, which also compares
         the supports along it; all splits decide on what is added back or dropped.
@@ -133,10 +145,17 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Only with `n_resamples`.
     n_iter_ : int
         Updates of the first stage and the path; with the monotone solver, at most so many.
+    levels_ : dict
+        The levels of each category by the name of its column, the base first.
     n_features_in_, feature_names_in_
 
     Notes
     -----
+    X may be a table of NumPy, pandas, polars or another library that holds text, truth values or categories besides
+    numbers. A column of text is a category: all of its levels but the base become indicators, which enter or leave
+    together, and all attributes are about the columns of the table. Text that is different in nearly every row, dates
+    and, in tables with names, counters of the rows are refused. Rows in which the target is missing are left out.
+
     Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
     is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
 
@@ -149,6 +168,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     >>> model.get_support(indices=True).tolist(), model.equation_
     ([2, 4, 7], '1 x2*x7 - 1 x4')
     """
+
+    _MISSING = MISSING
 
     def __init__(
         self,
@@ -164,6 +185,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         fdr: float | None = None,
         judge: str = AUTO,
         feature_groups: Any = None,
+        types: Any = None,
+        missing: str = ERROR,
+        unseen: str = ERROR,
         cv: Any = None,
         n_blocks: int = 20,
         shuffle: bool = False,
@@ -192,6 +216,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.fdr = fdr
         self.judge = judge
         self.feature_groups = feature_groups
+        self.types = types
+        self.missing = missing
+        self.unseen = unseen
         self.cv = cv
         self.n_blocks = n_blocks
         self.shuffle = shuffle
@@ -225,17 +252,26 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             judge=self.judge,
         )
 
+    def _column_groups(self) -> np.ndarray:
+        """Return the group of each column of X, (n_features,)."""
+        return group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
+
+    def _of_columns(self, values: np.ndarray) -> np.ndarray:
+        """Return values of columns of X (n_features,) for the inputs that they became, (inputs,)."""
+        return values if self._encoding is None else values[self._encoding.sources]
+
     def _groups(self, data: Prepared) -> Groups:
-        labels = group_labels(self.feature_groups, self.n_features_in_, name="feature_groups")
+        labels = self._column_groups()
         scaling = data.inputs.scaling
-        include, exclude = self._positions("include", self.include), self._positions("exclude", self.exclude)
-        both = np.intersect1d(labels[include], labels[exclude])
+        include = labels[self._positions("include", self.include)]
+        exclude = labels[self._positions("exclude", self.exclude)]
+        both = np.intersect1d(include, exclude)
         if both.size:
             raise ValueError(
                 f"include={self.include!r} and exclude={self.exclude!r} name the same input, or inputs of one group: "
                 "leave it out of one of them."
             )
-        groups = Groups.of(labels, include, exclude, scaling.apply(data.inputs.X), scaling.constant)
+        groups = Groups.of(self._of_columns(labels), include, exclude, scaling.apply(data.inputs.X), scaling.constant)
         if self.n_variables is not None:
             check_whole("n_variables", self.n_variables, minimum=0)
             fewest, most = int(groups.included.sum()), int(groups.usable.sum())
@@ -251,21 +287,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     def _positions(self, argument: str, chosen: Any) -> np.ndarray:
         if chosen is None:
             return np.zeros(0, int)
-        d, names = self.n_features_in_, list(getattr(self, "feature_names_in_", []))
+        d = self.n_features_in_
         items = [chosen] if np.ndim(chosen) == 0 and not isinstance(chosen, Set) else list(chosen)
         if len(items) == d and all(isinstance(item, bool | np.bool_) for item in items):
             return np.flatnonzero(items)
-        found = []
-        for item in items:
-            if isinstance(item, str) and item in names:
-                found.append(names.index(item))
-            elif isinstance(item, int | np.integer) and not isinstance(item, bool) and 0 <= item < d:
-                found.append(int(item))
-            else:
-                raise ValueError(
-                    f"{argument}={item!r}: give names of columns of X, numbers below {d}, or a mask of {d} booleans."
-                )
-        return np.array(found, int)
+        return np.array(positions(argument, items, column_names(self), f", or a mask of {d} booleans"), int)
 
     def _search(self, data: Prepared, problem: Problem, settings: VariableSettings, progress: Progress) -> Variables:
         return find_variables(problem, self._groups(data), settings, progress)
@@ -278,16 +304,17 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         q_values = rates(data.problem, groups, settings.seed)
         if self.fdr is not None:
             found = found.with_support(groups.included | (q_values <= self.fdr), data.problem, settings)
-        support = found.support
-        self.q_values_ = q_values[found.labels]
+        support, labels = found.support, self._column_groups()
+        self.q_values_ = q_values[labels]
         self.judge_ = found.judge
-        self.support_ = found.inputs
-        self.feature_importances_ = support.importances[found.labels]
-        self.feature_importances_se_ = support.importances_se[found.labels]
+        self.support_ = support.groups[labels]
+        self.feature_importances_ = support.importances[labels]
+        self.feature_importances_se_ = support.importances_se[labels]
         self.support_sizes_ = support.sizes
         self.support_errors_, self.support_errors_se_ = support.errors, support.errors_se
         self.held_out_error_ = support.held_out_error
-        self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
+        self.path_ = replace(found.path, labels=labels)
+        self.n_iter_, self.lambda_ = found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:
             reason = "predicts y on held-out rows better than its mean does"
             if self.fdr is not None:
@@ -299,17 +326,30 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             )
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
-        return X[:, self.support_]
+        return X[:, self._of_columns(self.support_)]
+
+    def _used(self) -> np.ndarray:
+        return self.support_
 
     def _votes(self, found: Variables) -> np.ndarray:
-        return found.inputs.astype(float)
+        return found.support.groups[self._column_groups()].astype(float)
+
+    @property
+    def levels_(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each category by the name of its column, the base first."""
+        check_is_fitted(self, "support_")
+        names = column_names(self)
+        return {} if self._encoding is None else {names[j]: found for j, found in self._encoding.levels().items()}
 
     def gradient(self, X: ArrayLike) -> FloatArray:
-        """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""
-        values = self._inputs(X, None, None)
-        some = self._head.gradient(values[:, self.support_])
+        """Return the derivatives of the prediction by all columns, (n, d) or (n, outputs, d); NaN for categories."""
+        some = self._at_whole_rows(self._head.gradient, self._coordinates(self._inputs(X, None, None)))
         full = np.zeros((*some.shape[:2], self.n_features_in_))
-        full[:, :, self.support_] = some
+        own = self._of_columns(np.arange(self.n_features_in_))[self._of_columns(self.support_)]
+        columns, first = np.unique(own, return_index=True)
+        full[:, :, columns] = some[:, :, first]
+        if self._encoding is not None:
+            full[:, :, [j for j in self._encoding.levels() if self.support_[j]]] = np.nan
         return full[:, 0] if self._single_output else full
 
     def equation(self, names: Any = None) -> str | list[str]:
@@ -317,29 +357,25 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         check_is_fitted(self, "support_")
         if names is not None and len(names) != self.n_features_in_:
             raise ValueError(f"names has {len(names)} entries: give one for each of the {self.n_features_in_} inputs.")
-        chosen = self._coordinate_names() if names is None else np.asarray(names, dtype=object)[self.support_]
-        return self._equation(chosen)
+        return self._equation(self.findings().head_names(names))
 
     def _fit_head(self, data: Prepared, settings: Any, progress: Progress) -> None:
         super()._fit_head(data, settings, progress)
-        labels = self._groups(data).labels
-        polynomial = self._head.as_polynomial()
+        labels = self._column_groups()
+        inputs, polynomial = self._of_columns(labels), self._head.as_polynomial()
         if polynomial is None:
             mask = np.isin(np.arange(labels.max() + 1), labels[self.support_])
-            pairs = interacting(data.problem, labels, mask)
+            pairs = interacting(data.problem, inputs, mask)
         else:  # what the function itself says
-            own = labels[self.support_]
+            own = inputs[self._of_columns(self.support_)]
             terms = [np.unique(own[exponents > 0]).tolist() for exponents in polynomial.exponents]
             pairs = tuple(sorted({pair for groups in terms for pair in combinations(groups, 2)}))
         self.interactions_ = tuple((self._name_of(labels, g), self._name_of(labels, h)) for g, h in pairs)
 
     def _name_of(self, labels: np.ndarray, group: int) -> str:
         """Return the name of an input, or those of the inputs of a group."""
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return " + ".join(str(names[j]) for j in np.flatnonzero(labels == group))
-
-    def _coordinate_names(self) -> list[str]:
-        return list(map(str, self.get_feature_names_out()))
+        names = column_names(self)
+        return " + ".join(names[j] for j in np.flatnonzero(labels == group))
 
     def findings(self) -> Findings:
         """Return which variables were found, and the evidence for them."""

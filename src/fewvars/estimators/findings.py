@@ -1,11 +1,13 @@
 """What a fitted model says of itself: one record that the command line, the report and the plots read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.columns.encoding import Encoding
 from fewvars.heads import Head
 from fewvars.search.variables.evidence import WEAK
 
@@ -48,12 +50,12 @@ class Findings:
         The fitted function of the selected inputs, or of the directions.
     head_errors : dict
         Held-out error of each kind of function that was tried.
-    equations : tuple of str or None
-        The function as text, one for each output, where there is one.
     smoothed : bool
         Whether the inputs were smoothed in time.
     lambda_ : float
         Strength of the penalty on the path.
+    encoding : Encoding or None
+        How the columns of a table became numbers.
     """
 
     kind: Literal["variables", "directions"]
@@ -71,11 +73,26 @@ class Findings:
     held_out_error: float
     head: Head
     head_errors: dict[str, float]
-    equations: tuple[str, ...] | None
     smoothed: bool
     lambda_: float
     q_values: FloatArray | None = None
     interactions: tuple[tuple[str, str], ...] = ()
+    encoding: Encoding | None = None
+
+    def head_names(self, inputs: Sequence[str] | None = None) -> list[str]:
+        """Return the names of what the head is a function of, given those of all inputs."""
+        if self.kind == "directions":
+            return list(self.names)
+        names, chosen = self.inputs if inputs is None else inputs, self.selected
+        if self.encoding is not None:
+            names, chosen = self.encoding.names(names), chosen[self.encoding.sources]
+        return [name for name, kept in zip(names, chosen, strict=True) if kept]
+
+    @property
+    def equations(self) -> tuple[str, ...] | None:
+        """The function as text, one for each output, where there is one."""
+        texts = self.head.text(self.head_names())
+        return None if texts is None else tuple(texts)
 
     @property
     def weak(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A sparse polynomial: a list of monomials with coefficients, its values, gradient and text."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewvars._common.validation import FloatArray
 
 _CHUNK_ELEMENTS = 2**22
+_INDICATOR = r"\[[^\[\]`\n]+\]"  # such as [site = north], which needs no other marks
 
 
 def monomial_count(d: int, degree: int, *, constant: bool = True) -> int:
@@ -140,8 +142,8 @@ class Polynomial:
         ----------
         names : sequence of d str, optional
             Names of the inputs, all different. Default: x0, x1, ... in the order of the columns. Names that
-            are not identifiers are put in backticks (and backticks in them doubled), so that the text
-            stays unambiguous.
+            are not identifiers or text in brackets are put in backticks (and backticks in them doubled), so that
+            the text stays unambiguous.
         digits : int, optional
             Significant digits of the coefficients; 17 lose nothing. Default: those of the polynomial.
 
@@ -175,7 +177,8 @@ def _labels(names: Sequence[str] | None, d: int) -> list[str]:
     texts = [str(name) for name in names]
     if len(texts) != d or len(set(texts)) != d:
         raise ValueError(f"names must be {d} different names, got {texts}.")
-    return [text if text.isidentifier() else "`" + text.replace("`", "``") + "`" for text in texts]
+    plain = [text.isidentifier() or re.fullmatch(_INDICATOR, text) for text in texts]
+    return [text if ok else "`" + text.replace("`", "``") + "`" for text, ok in zip(texts, plain, strict=True)]
 
 
 def _monomial_text(exponents: NDArray[np.int64], labels: list[str]) -> str:

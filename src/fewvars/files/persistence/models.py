@@ -19,6 +19,7 @@ from fewvars._common.kinds import (
     truth,
     whole,
 )
+from fewvars.columns.encoding import Encoding
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
@@ -89,7 +90,11 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
 def _check_few_variables(model: FewVariablesRegressor) -> None:
     labels = model.path_.labels
     require(labels is not None and labels.size == model.n_features_in_, "the path has another number of inputs")
-    _check_head(model, int(model.support_.sum()), None)
+    encoding, selected = model._encoding, model.support_
+    if encoding is not None:
+        require(len(encoding.columns) == model.n_features_in_, "the encoding has another number of columns")
+        selected = selected[encoding.sources]
+    _check_head(model, int(selected.sum()), None)
 
 
 def _check_few_directions(model: FewDirectionsRegressor) -> None:
@@ -165,9 +170,10 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "support_errors_": array("float", "candidates", finite=False),
             "support_errors_se_": array("float", "candidates", finite=False),
             "path_": one_of(Path),
+            "_encoding": one_of(Encoding),
         },
         _check_few_variables,
-        _OPTIONAL | {"selection_frequencies_", "q_values_", "interactions_", "judge_"},
+        _OPTIONAL | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
     ),
     FewDirectionsRegressor: Description(
         {

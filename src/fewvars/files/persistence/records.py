@@ -18,6 +18,8 @@ from fewvars._common.kinds import (
     truth,
     whole,
 )
+from fewvars.columns.encoding import Category, Encoding, Number
+from fewvars.columns.kinds import MOST_LEVELS
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
 from fewvars.heads import head_types
@@ -57,6 +59,12 @@ def _check_path(path: Path) -> None:
         require(count == n_groups, f"Path.magnitudes has {count} columns for {n_groups} groups")
 
 
+def _check_category(category: Category) -> None:
+    count = len(category.levels)
+    require(count <= MOST_LEVELS, f"Category.levels has {count} entries, more than {MOST_LEVELS}")
+    require(len(set(category.levels)) == count, "Category.levels names a level twice")
+
+
 def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
     """Coefficients (terms,) or (terms, outputs)."""
     shape = ("terms",) if getattr(value, "ndim", 1) == 1 else ("terms", "outputs")
@@ -91,6 +99,9 @@ RECORDS: dict[type, Description] = {
         _check_polynomial,
         frozenset({"origin"}),
     ),
+    Number: Description({"mean": real(), "indicated": truth}),
+    Category: Description({"levels": rows(text(), least=1), "indicated": truth}, _check_category),
+    Encoding: Description({"columns": rows(one_of(Number, Category), least=1)}),
     Path: Description(
         {
             "strengths": array("float", "strengths", **_score),

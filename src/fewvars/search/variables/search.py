@@ -75,16 +75,16 @@ class Groups:
     def of(
         cls, labels: np.ndarray, include: np.ndarray, exclude: np.ndarray, Z: FloatArray, constant: np.ndarray
     ) -> "Groups":
-        """Rule out groups with an excluded input, and those whose inputs are constant or repeat an earlier column of Z.
+        """Rule out excluded groups, and those whose inputs are constant or repeat an earlier column of Z.
 
-        Inputs to include and to exclude are given by number.
+        Groups to include and to exclude are given by number.
         """
         n_groups = int(labels.max()) + 1
         included = np.zeros(n_groups, bool)
-        included[labels[include]] = True
+        included[include] = True
         idle = constant | duplicated_columns(Z)
         usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
-        usable[labels[exclude]] = False
+        usable[exclude] = False
         return cls(labels, usable | included, included)
 
 

@@ -1,0 +1,1 @@
+"""Tables as people have them, with categories, dates and missing values, and how their columns become numbers."""
