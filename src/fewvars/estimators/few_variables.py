@@ -291,7 +291,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         items = [chosen] if np.ndim(chosen) == 0 and not isinstance(chosen, Set) else list(chosen)
         if len(items) == d and all(isinstance(item, bool | np.bool_) for item in items):
             return np.flatnonzero(items)
-        return np.array(positions(argument, items, column_names(self), f", or a mask of {d} booleans"), int)
+        return np.array(positions(self, argument, items, f", or a mask of {d} booleans"), int)
 
     def _search(self, data: Prepared, problem: Problem, settings: VariableSettings, progress: Progress) -> Variables:
         return find_variables(problem, self._groups(data), settings, progress)

@@ -58,7 +58,7 @@ def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
     else:
         validate_data(model, X, skip_check_array=True)
     names = column_names(model)
-    types = _types(model.types, names)
+    types = _types(model)
     if table is None and hasattr(model, "feature_names_in_"):
         check_no_counter(values, names, types)
     if table is not None or types or model.missing == INDICATE:
@@ -107,29 +107,30 @@ def column_names(model: Any) -> list[str]:
     return [str(name) for name in _check_feature_names_in(model)]
 
 
-def positions(argument: str, chosen: Iterable[Any], names: Sequence[str], or_else: str = "") -> list[int]:
-    """Return the numbers of columns that are given by name or by number."""
-    known = {name: j for j, name in enumerate(names)}
+def positions(model: Any, argument: str, chosen: Iterable[Any], or_else: str = "") -> list[int]:
+    """Return the numbers of columns of X that are given by name, if they have names, or by number."""
+    d, known = model.n_features_in_, {name: j for j, name in enumerate(getattr(model, "feature_names_in_", ()))}
     found = []
     for item in chosen:
         if isinstance(item, str) and item in known:
             found.append(known[item])
-        elif isinstance(item, int | np.integer) and not isinstance(item, bool) and 0 <= item < len(names):
+        elif isinstance(item, int | np.integer) and not isinstance(item, bool) and 0 <= item < d:
             found.append(int(item))
         else:
-            raise ValueError(f"{argument}={item!r}: give names of columns of X, numbers below {len(names)}{or_else}.")
+            raise ValueError(f"{argument}={item!r}: give names of columns of X, numbers below {d}{or_else}.")
     return found
 
 
-def _types(given: Any, names: Sequence[str]) -> dict[int, str]:
+def _types(model: Any) -> dict[int, str]:
     """Return the types that the user has given, by the number of the column."""
+    given = model.types
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise ValueError(f"types={given!r}: give a dict from columns to types, as in {{'site': 'category'}}.")
     for column, kind in given.items():
         check_choice(f"types[{column!r}]", kind, [str(kind) for kind in TYPES])
-    return dict(zip(positions("types", given, names), given.values(), strict=True))
+    return dict(zip(positions(model, "types", given), given.values(), strict=True))
 
 
 def _target(y: Any) -> tuple[Any, np.ndarray | None]:
