@@ -145,7 +145,7 @@ class HeldOut:
         return float(np.average(errors, weights=self.weights))
 
     def typical(self, errors: FloatArray) -> float:
-        """Return the geometric mean over the pieces, so that hard ones do not drown the others; without ratios, the mean."""
+        """Return the geometric mean over the pieces, in which hard ones do not drown the others, or the plain mean."""
         if not self.by_ratio:
             return self.mean(errors)
         return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
