@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
-from fewvars.search.variables.evidence import FEW_ROWS, folds, interactions, p_values, q_values
+from fewvars.search.variables.evidence import FEW_ROWS, N_FOLDS, combined, folds, interactions, p_values, q_values
 from fewvars.search.variables.terms import Term
 from planted import autoregressive, mask, standardised
 
@@ -42,7 +43,7 @@ class TestQValues:
 
 
 class TestFolds:
-    @pytest.mark.parametrize(("n", "time", "k"), [(100, 1.0, 5), (101, 9.5, 5), (FEW_ROWS + 1, 1.0, 2)])
+    @pytest.mark.parametrize(("n", "time", "k"), [(100, 1.0, N_FOLDS), (101, 9.5, N_FOLDS), (FEW_ROWS + 1, 1.0, 2)])
     def test_hold_out_each_row_once(self, n, time, k):
         found = folds(n, time, np.random.default_rng(0))
         assert len(found) == k
@@ -55,16 +56,34 @@ class TestFolds:
 
     def test_independent_rows_are_all_used_and_drawn_at_random(self):
         one, other = (folds(100, 1.0, np.random.default_rng(seed)) for seed in (0, 1))
-        assert all(train.size == 80 for train, _ in one)
+        assert all(train.size + test.size == 100 for train, test in one)
         assert not np.array_equal(one[0][1], other[0][1])
         assert_array_equal(one[0][1], folds(100, 1.0, np.random.default_rng(0))[0][1])
 
     @pytest.mark.parametrize("time", [2.5, 10.0])
     def test_dependent_rows_are_consecutive_with_gaps_as_wide_as_their_dependence(self, time):
-        for train, test in folds(200, time, np.random.default_rng(0)):
-            assert_array_equal(test, np.arange(test[0], test[-1] + 1))
+        found = folds(200, time, np.random.default_rng(0))
+        # They begin at a random row, and the one that reaches the end goes on at the beginning.
+        assert [np.count_nonzero(np.diff(test) > 1) for _, test in found].count(0) >= N_FOLDS - 1
+        assert found[0][1][0] != folds(200, time, np.random.default_rng(1))[0][1][0]
+        for train, test in found:
             distance = np.abs(train[:, None] - test).min(axis=1)
             assert time < distance.min() <= time + 1
+
+
+class TestCombined:
+    def test_is_twice_the_median_and_one_split_counts_as_it_is(self):
+        one = np.array([0.01, 0.7])
+        assert_array_equal(combined([one]), one)
+        assert_allclose(combined([one, np.array([0.03, 0.2]), np.array([0.5, 0.9])]), [0.06, 1.0])
+
+    @pytest.mark.parametrize("shared", [0.0, 0.7, 1.0])
+    def test_is_valid_however_splits_depend_on_each_other(self, shared):
+        rng = np.random.default_rng(0)
+        z = np.sqrt(shared) * rng.standard_normal(20_000) + np.sqrt(1 - shared) * rng.standard_normal((3, 20_000))
+        found = combined(list(stats.norm.sf(z)))
+        for level in (0.01, 0.1):
+            assert (found <= level).mean() <= level
 
 
 def evidence(X, y, included=(), excluded=(), seed=0, **options):

@@ -184,7 +184,7 @@ class TestOutliers:
         data = standardised(X, wild)
         model = GrowingModel(data)
         model.add(LINES[0])
-        found = model.without_outliers(data)
+        found = model.without_outliers(data.terms, data.Y)
         others = np.delete(np.arange(200), [3, 50])
         assert_allclose(found[others], Y[others], atol=1e-9)
         assert np.abs(found[[3, 50]]).max() < 10

@@ -244,8 +244,14 @@ class CrossEntropy(Loss):
 
 def robust_spread(residual: FloatArray) -> FloatArray:
     """Return robust standard deviations of residuals (n, outputs); infinite where half of them are equal."""
-    spread = 1.4826 * np.median(np.abs(residual - np.median(residual, axis=0)), axis=0)
+    spread = 1.4826 * medians(np.abs(residual - medians(residual)))
     return np.where(spread > 1e-12 * np.abs(residual).max(axis=0), spread, np.inf)
+
+
+def medians(values: FloatArray) -> FloatArray:
+    """Return the median of each column (n, m), the upper middle one of an even number: much quicker than NumPy's."""
+    middle = len(values) // 2
+    return np.partition(values, middle, axis=0)[middle]
 
 
 SQUARED = SquaredError()

@@ -301,7 +301,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
         groups = self._groups(data)
-        q_values = rates(data.problem, groups, settings.seed)
+        q_values = rates(data.problem, groups, settings)
         if self.fdr is not None:
             found = found.with_support(groups.included | (q_values <= self.fdr), data.problem, settings)
         support, labels = found.support, self._column_groups()

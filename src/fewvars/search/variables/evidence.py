@@ -4,16 +4,18 @@ A forward search on the rows outside a fold chooses the terms of a model f. On t
 model without group j is multiplied by what the group would add to it, h_j, both fitted outside the fold. If, given the
 other selected groups, group j does not improve the prediction, the products have mean zero. Their sum over all folds,
 over its standard error from sums over blocks of rows, is compared with a t distribution, two-sided: the folds share
-their training rows, and with many of them the statistic grows like the absolute value of a normal one.
+their training rows, and with many of them the statistic grows like the absolute value of a normal one. Several random
+splits into folds are combined by twice the median of their p-values.
 This is the idea of the projected covariance measure (Lundborg, Kim, Shah and Samworth, 2024), cross-fitted.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import robust_spread
 from fewvars.search.variables.forward import forward_search
@@ -21,7 +23,8 @@ from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
-FEW_ROWS = 2000  # with fewer there are five folds, with as many or more two
+# With fewer rows there are several random splits into several folds, otherwise one into two.
+FEW_ROWS, N_SPLITS, N_FOLDS = 2000, 3, 3
 WEAK = 0.2  # a selected input of a larger q-value is called weak
 
 
@@ -40,19 +43,23 @@ def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarra
     Parameters
     ----------
     time : float
-        Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide.
+        Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide. The first fold then begins
+        at a random row, and what is before that row belongs to the last fold.
     """
-    k = 5 if n < FEW_ROWS else 2
+    k = N_FOLDS if n < FEW_ROWS else 2
     rows = np.arange(n)
     if time <= DEPENDENT:
         place = rng.permutation(n) * k // n
         return [(rows[place != fold], rows[place == fold]) for fold in range(k)]
-    place = rows * k // n
-    pairs = []
-    for fold in range(k):
-        test = rows[place == fold]
-        pairs.append((rows[(rows < test[0] - time) | (rows > test[-1] + time)], test))
-    return pairs
+    place = (rows - rng.integers(n)) % n * k // n
+    return [(rows[_distance(rows, test) > time], test) for test in (rows[place == fold] for fold in range(k))]
+
+
+def _distance(rows: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Return how far each row is from the nearest test row; both are sorted."""
+    place = np.searchsorted(test, rows)
+    before, after = test[np.maximum(place - 1, 0)], test[np.minimum(place, test.size - 1)]
+    return np.minimum(np.abs(rows - before), np.abs(after - rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,24 +119,45 @@ class _Fold:
         return [[Term("curve" if curve[group] < line[group] else "line", (group,))] for group in groups.tolist()]
 
 
-def p_values(data: Testable, usable: np.ndarray, included: np.ndarray, *, seed: int = 0) -> FloatArray:
+def p_values(
+    data: Testable, usable: np.ndarray, included: np.ndarray, *, seed: int = 0, n_jobs: int | None = None
+) -> FloatArray:
     """Return a p-value for each usable group (a mask), one for the others, (groups,)."""
     n, time = len(data.Y), data.autocorrelation_time
     groups = np.flatnonzero(usable)
-    products, blocks, count = np.zeros((groups.size, n)), np.zeros(n, int), 0
-    for train, test in folds(n, time, np.random.default_rng(seed)):
-        model = GrowingModel(data.rows(train))
+
+    def scores(fold: tuple[np.ndarray, np.ndarray]) -> FloatArray:
+        """Return the products of each group, summed over blocks of rows of the fold, (groups, blocks)."""
+        train, test = map(data.rows, fold)
+        model = GrowingModel(train)
         forward_search(model, usable, included)
-        held_out = data.rows(test)
-        own = RowFilter(np.sqrt(held_out.weights.astype(float)), held_out.starts, model.filter.coefficient)
-        products[:, test] = _Fold(model, held_out.terms, held_out.Y, own).products(groups)
-        blocks[test] = count + np.arange(test.size) // model.block
-        count = int(blocks[test].max()) + 1
-    sums = np.array([np.bincount(blocks, row, minlength=count) for row in products])
-    statistic = sums.sum(axis=1) / np.sqrt(np.maximum((sums**2).sum(axis=1), 1e-300))
+        own = RowFilter(np.sqrt(test.weights.astype(float)), test.starts, model.filter.coefficient)
+        products = _Fold(model, test.terms, test.Y, own).products(groups)
+        return np.add.reduceat(products, np.arange(0, len(test.Y), model.block), axis=1)
+
+    n_splits = N_SPLITS if n < FEW_ROWS else 1
+    splits = [folds(n, time, np.random.default_rng((seed, split))) for split in range(n_splits)]
+    sums = iter(in_threads(scores, [fold for split in splits for fold in split], n_jobs))
     found = np.ones(usable.size)
-    found[groups] = np.where(statistic > 0, 2.0 * stats.t.sf(statistic, max(count - 1, 1)), 1.0)
+    found[groups] = combined([_p_value(np.hstack([next(sums) for _ in split])) for split in splits])
     return found
+
+
+def _p_value(sums: FloatArray) -> FloatArray:
+    """Return two-sided p-values that the sums of blocks (groups, blocks) have a positive mean."""
+    statistic = sums.sum(axis=1) / np.sqrt(np.maximum((sums**2).sum(axis=1), 1e-300))
+    return np.where(statistic > 0, 2.0 * stats.t.sf(statistic, max(sums.shape[1] - 1, 1)), 1.0)
+
+
+def combined(p_values: Sequence[FloatArray]) -> FloatArray:
+    """Return twice the median of p-values (splits, groups), however they depend on each other; a single one as it is.
+
+    If each of them is at most u with probability u, at least half of them are with probability 2u at most (Markov's
+    inequality; Meinshausen, Meier and Bühlmann, 2009).
+    """
+    if len(p_values) == 1:
+        return p_values[0]
+    return np.minimum(2.0 * np.median(p_values, axis=0), 1.0)
 
 
 def interactions(terms: Iterable[Term]) -> tuple[tuple[int, int], ...]:

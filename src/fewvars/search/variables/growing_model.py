@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import fdtrc
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import SQUARED, Loss, robust_spread
+from fewvars.engine.losses import SQUARED, Loss, medians, robust_spread
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
@@ -108,11 +108,11 @@ class GrowingModel:
         """Return a constant and the columns of some terms, filtered, (n, 1 + columns)."""
         return self.filter.apply(self.terms.design(chosen))
 
-    def without_outliers(self, data: Testable) -> FloatArray:
-        """Return the outputs of these or other rows with wild values brought back to near the model, (n, outputs)."""
-        predicted = data.terms.design(self.chosen) @ self.coefficients(self.chosen)
-        limit = WILD * robust_spread(data.Y - predicted)
-        return predicted + np.clip(data.Y - predicted, -limit, limit)
+    def without_outliers(self, terms: Terms, Y: FloatArray) -> FloatArray:
+        """Return the outputs (n, outputs) of these or other rows with wild values brought back to near the model."""
+        predicted = terms.design(self.chosen) @ self.coefficients(self.chosen)
+        limit = WILD * robust_spread(Y - predicted)
+        return predicted + np.clip(Y - predicted, -limit, limit)
 
     def add(self, term: Term) -> None:
         """Put a term into the model."""
@@ -234,7 +234,7 @@ class GrowingModel:
 
     def _combined(self, ratios: FloatArray, m: int, free: int | None = None) -> FloatArray:
         """Return p-values of F ratios (..., outputs): the smallest over the outputs, times their number."""
-        p = stats.f.sf(ratios, m, max(self._denominator(m) if free is None else free, 1)).min(axis=-1)
+        p = fdtrc(m, max(self._denominator(m) if free is None else free, 1), ratios).min(axis=-1)
         return np.minimum(p * self.Y.shape[1], 1.0)
 
     def _denominator(self, m: int) -> int:
@@ -306,7 +306,7 @@ class GrowingModel:
             self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))
 
     def _settle_clipped(self) -> None:
-        middle = np.median(self._y, axis=0)
+        middle = medians(self._y)
         fitted = self._Q @ (self._Q.T @ (middle + self._clipped(self._y - middle, WILD)))
         for _ in range(20):
             rest = self._clipped(self._y - fitted, CLIP)

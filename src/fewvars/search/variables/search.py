@@ -215,18 +215,20 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     samples = problem.samples
     if not samples.loss.outliers:
         return proposal, problem
-    Y = samples.Y.copy()
-    varying = np.ptp(Y, axis=0) > 0
-    everything = _testable(problem, groups.labels, most=samples.X.size + 1)
-    Y[:, varying] = model.without_outliers(everything)
+    Y, varying = samples.Y.copy(), np.ptp(samples.Y, axis=0) > 0
+    terms = problem.terms
+    if terms is None:
+        terms = replace(model.terms, Z=samples.X.astype(np.float64), _known={})
+    Y[:, varying] = model.without_outliers(terms, Y[:, varying].astype(np.float64))
     return proposal, replace(problem, samples=replace(samples, Y=Y))
 
 
-def rates(problem: Problem, groups: Groups, seed: int) -> FloatArray:
+def rates(problem: Problem, groups: Groups, settings: VariableSettings) -> FloatArray:
     """Return the smallest false discovery rate at which each group is selected, (groups,)."""
     if problem.constant or not groups.usable.any():
         return np.ones(groups.usable.size)
-    found = p_values(_testable(problem, groups.labels), groups.usable, groups.included, seed=seed)
+    data = _testable(problem, groups.labels)
+    found = p_values(data, groups.usable, groups.included, seed=settings.seed, n_jobs=settings.n_jobs)
     return q_values(found, groups.usable)
 
 
@@ -257,17 +259,17 @@ def interacting(problem: Problem, labels: np.ndarray, mask: np.ndarray) -> tuple
     return interactions(forward_search(GrowingModel(_testable(problem, labels)), mask, mask).terms)
 
 
-def _testable(problem: Problem, labels: np.ndarray, most: int = MOST_ENTRIES) -> Testable:
-    """Return the data for tests: as many rows as the memory for all columns allows, in double precision."""
+def _testable(problem: Problem, labels: np.ndarray) -> Testable:
+    """Return the data for tests, in double precision: of many rows only as many as tests and memory need."""
     samples = problem.samples
-    if most == MOST_ENTRIES:
-        most = min(most, (MOST_SMOOTHED if problem.smoothed else MOST_ROWS) * samples.X.shape[1])
-    rows = np.arange(0, len(samples), -(-samples.X.size // most))
+    n, d = samples.X.shape
+    most = min(MOST_SMOOTHED if problem.smoothed else MOST_ROWS, MOST_ENTRIES // d)
+    rows = np.arange(0, n, -(-n // most))
     runs = np.cumsum(problem.starts)[rows]
     if problem.terms is None:
         terms = Terms.of(samples.X[rows].astype(np.float64), labels)
     else:  # as they are where possible: problems share them and what they have computed
-        terms = problem.terms if len(rows) == len(samples) else problem.terms.rows(rows)
+        terms = problem.terms if len(rows) == n else problem.terms.rows(rows)
     starts = np.r_[True, np.diff(runs) > 0]
     varying = np.ptp(samples.Y, axis=0) > 0
     Y = samples.Y[np.ix_(rows, varying)].astype(np.float64)

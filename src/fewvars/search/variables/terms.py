@@ -11,7 +11,8 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 
 REACH = 3.0  # powers are taken of inputs clipped to this many standard deviations: a wild value must not rule them
-MOST_ROWS = 4000  # in which different values are counted
+FEW_ROWS, MOST_ROWS = 50, 4000  # in which different values are counted: first in few
+MOST_LEVELS = 4
 MOST_KNOWN = 4_000_000  # terms times rows that are kept for the next time
 MOST_PRODUCTS = 25  # columns of the product of two groups
 
@@ -50,9 +51,11 @@ class Terms:
 
     @classmethod
     def of(cls, Z: FloatArray, labels: np.ndarray, windows: Any = None) -> "Terms":
-        """Count the different values of each input."""
-        ordered = np.sort(Z[:MOST_ROWS], axis=0)
-        return cls(Z, labels, np.minimum(1 + np.count_nonzero(np.diff(ordered, axis=0) > 1e-9, axis=0), 4), windows)
+        """Count the different values of each input; most inputs show four in the first few rows."""
+        levels = _n_different(Z[:FEW_ROWS])
+        few = levels < MOST_LEVELS
+        levels[few] = _n_different(Z[:MOST_ROWS, few])
+        return cls(Z, labels, levels, windows)
 
     def rows(self, chosen: np.ndarray) -> "Terms":
         """Return the same terms on some rows."""
@@ -132,6 +135,11 @@ class Terms:
         x = self.Z[:, j]
         clipped = np.clip(x, -REACH, REACH)
         return np.column_stack([x, clipped**2, clipped**3][: max(int(self.levels[j]) - 1, 1)])
+
+
+def _n_different(Z: FloatArray) -> np.ndarray:
+    """Return the number of different values of each column, counted up to four."""
+    return np.minimum(1 + np.count_nonzero(np.diff(np.sort(Z, axis=0), axis=0) > 1e-9, axis=0), MOST_LEVELS)
 
 
 _COLUMNS: dict[str, Callable[..., FloatArray]] = {
