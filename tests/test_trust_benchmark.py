@@ -58,7 +58,7 @@ def test_forecasts_know_only_the_past():
 
 @pytest.mark.parametrize("method", ["lasso-cv", "forest", "autoregression", "persistence"])
 def test_rivals_claim_about_the_error_that_they_make(method, monkeypatch):
-    monkeypatch.setattr(methods, "TREES", 50)
+    monkeypatch.setattr(methods, "TREES", 120)
     rng = np.random.default_rng(0)
     X, noise = rng.standard_normal((400, 12)), 0.5 * rng.standard_normal(400)
     y = X[:, 0] + noise

@@ -32,9 +32,10 @@ def run(options: argparse.Namespace) -> None:
     for method in options.methods:
         keys = [
             {"problem": problem.name, "method": method, "seed": seed}
+            for number, seed in enumerate(seeds(options))
             for problem in problems
             if method in problem.methods and not problem.missing
-            for seed in (seeds(options)[:ORIGINS] if isinstance(problem, Forecast) else seeds(options))
+            if number < ORIGINS or not isinstance(problem, Forecast)
         ]
         if keys:
             print(f"{method}: {len(keys)} fits", file=sys.stderr)
