@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fewvars.estimators import (
         DynamicsRegressor,
         FewDirectionsRegressor,
+        FewVariablesClassifier,
         FewVariablesRegressor,
         SparseDictionaryRegressor,
         compare,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "DynamicsRegressor": "estimators",
     "FewDirectionsRegressor": "estimators",
+    "FewVariablesClassifier": "estimators",
     "FewVariablesRegressor": "estimators",
     "SparseDictionaryRegressor": "estimators",
     "compare": "estimators",
@@ -41,6 +43,7 @@ __all__ = [
     "BlockedSplit",
     "DynamicsRegressor",
     "FewDirectionsRegressor",
+    "FewVariablesClassifier",
     "FewVariablesRegressor",
     "GroupLassoRegressor",
     "LagTransformer",

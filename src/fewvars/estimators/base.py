@@ -25,6 +25,7 @@ from fewvars._common.validation import (
     check_whole,
 )
 from fewvars.columns.encoding import DROP, ERROR, Encoding
+from fewvars.engine.losses import SQUARED, Loss, robust_spread
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators.findings import Findings
@@ -34,6 +35,9 @@ from fewvars.heads import Head, HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps
 from fewvars.series.splits import sample_times, trajectory_rows
+
+# Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
+MOST_MATCHES, CLOSE = 3, 0.8
 
 
 class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -66,6 +70,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     _MISSING: ClassVar[tuple[str, ...]] = (ERROR, DROP)
     _n_splits = 2
     _encoding: Encoding | None = None  # of the columns of a table; plain numbers need none
+    _loss: Loss = SQUARED  # of which the head predicts the mean, the log-odds or the logarithm of the rate
 
     path_: Any
     n_iter_: int
@@ -138,7 +143,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         weight = np.where(given.counted, weight, 0.0)
         settings = self._settings()
-        rows = Rows.of(inputs, outputs, weight, t, trajectory, self.cv)
+        rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)
         self.__dict__.pop("selection_frequencies_", None)  # of an earlier fit
         with Progress(self.verbose) as progress, single_blas_thread():
             versions = [
@@ -149,6 +154,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     n_splits=self._n_splits,
                     shuffle=self.shuffle,
                     seed=settings.seed,
+                    loss=self._loss,
                 )
                 for version in prepare_inputs(rows, inputs[rows.chosen], self.smoothing)
             ]
@@ -158,6 +164,10 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._fit_head(data, settings, progress)
             if self.n_resamples:
                 self.selection_frequencies_ = self._frequencies(data, settings, progress)
+
+    def _ordered(self, rows: Rows, outputs: FloatArray) -> Rows:
+        """Return the rows in the order in which blocks of them are held out."""
+        return rows
 
     def _best_version(self, versions: list[Prepared], settings: Settings, progress: Progress) -> tuple[Prepared, Any]:
         """Search on the first version of the data, and on the second if what was found on the first does not hold."""
@@ -219,11 +229,17 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             seed=settings.seed,
             n_jobs=self.n_jobs,
             on_fit=progress.step,
+            loss=self._loss.matched(robust_spread(data.target.y)),
         )
         coordinates, first = self._coordinates(data.inputs.X), data.held_out.first()
         y, weight = data.target.y, data.sample_weight
-        choice = choose_head(kinds_of(self.head, options), Trial(coordinates, y, weight, first))
-        self._head = choice.fit(coordinates, y, weight)
+        for _ in range(MOST_MATCHES):
+            choice = choose_head(kinds_of(self.head, options), Trial(coordinates, y, weight, first, options.loss))
+            self._head = choice.fit(coordinates, y, weight)
+            matched = self._loss.matched(robust_spread(y - self._head.predict(coordinates)))
+            if matched.threshold >= options.loss.threshold * CLOSE:
+                break
+            options = replace(options, loss=matched)
         self.head_ = choice.name
         self.head_errors_ = {name: first.mean(errors) for name, errors in choice.errors.items()}
 
@@ -277,7 +293,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         a needed value is missing are predicted as NaN.
         """
         values = self._inputs(X, t, trajectory)
-        return self._shaped(self._at_whole_rows(self._head.predict, self._coordinates(values)))
+        return self._shaped(self._loss.mean(self._at_whole_rows(self._head.predict, self._coordinates(values))))
 
     @property
     def equation_(self) -> str | list[str]:

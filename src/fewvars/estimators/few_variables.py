@@ -236,6 +236,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _null_model = "its mean"  # in words
+
     def _settings(self) -> VariableSettings:
         check_choice("solver", self.solver, SOLVERS)
         check_choice("judge", self.judge, (AUTO, *JUDGES))
@@ -316,11 +318,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.path_ = replace(found.path, labels=labels)
         self.n_iter_, self.lambda_ = found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:
-            reason = "predicts y on held-out rows better than its mean does"
+            reason = f"predicts y on held-out rows better than {self._null_model} does"
             if self.fdr is not None:
                 reason = f"has a q-value of at most fdr={self.fdr:g}"
             warnings.warn(
-                f"No input {reason}: nothing was selected, and predict returns the mean.",
+                f"No input {reason}: nothing was selected, and predictions are the same for all rows.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -204,6 +204,8 @@ class Prepared:
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
         splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, seed)
+        if not loss.outliers:
+            splits = _informative(splits, target.Y)
         reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
         held_out = reserve
         if rows.splits is None:
@@ -294,6 +296,18 @@ def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> li
         return list(GroupKFold(min(4, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
     splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16))
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
+
+
+def _informative(splits: list[Split], Y: FloatArray) -> list[Split]:
+    """Return the splits whose training rows tell something about every output: they must not lack a class."""
+    varying = np.ptp(Y, axis=0) > 0
+    kept = [(train, test) for train, test in splits if (np.ptp(Y[train], axis=0) > 0)[varying].all()]
+    if not kept:
+        raise ValueError(
+            "y: a class occurs in one part of the rows only, so that none is left to learn from when it is held out; "
+            "give more rows of it, merge it with another, or use shuffle=True."
+        )
+    return kept
 
 
 def _splits_of_user(

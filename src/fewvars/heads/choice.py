@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fewvars._common.validation import FloatArray
 from fewvars.heads.kind import Fit, HeadKind, Trial
@@ -20,7 +21,7 @@ class HeadChoice:
 def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
     """Choose among kinds, ordered from simple to complicated, on the held-out blocks; the mean without inputs."""
     if not trial.X.shape[1]:
-        return HeadChoice(MeanHead.name, MeanHead.fit, {})
+        return HeadChoice(MeanHead.name, partial(MeanHead.fit, loss=trial.loss), {})
     errors: dict[str, FloatArray] = {}
     name, fit = "", None
     for kind in kinds:

@@ -8,8 +8,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads.head import Head
-from fewvars.search.held_out import HeldOut
+from fewvars.search.held_out import HeldOut, RowLoss
 from fewvars.series.scaling import Scaling
 
 # Fits a head to X (n, inputs), y (n, outputs) and weights (n,).
@@ -32,6 +33,8 @@ class HeadSettings:
     n_jobs : int, optional
     on_fit : callable
         Called after each fit.
+    loss : Loss
+        Of targets in the user's units. The head then predicts log-odds, or logarithms of rates.
     """
 
     activation: str = "tanh"
@@ -40,6 +43,7 @@ class HeadSettings:
     seed: int = 0
     n_jobs: int | None = None
     on_fit: Callable[[], None] = lambda: None
+    loss: Loss = SQUARED
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +76,27 @@ class Trial:
     y : (n, outputs)
     weight : (n,)
     held_out : HeldOut
+    loss : Loss
     """
 
     X: FloatArray
     y: FloatArray
     weight: FloatArray
     held_out: HeldOut
+    loss: Loss = SQUARED
+
+    @property
+    def row_loss(self) -> RowLoss:
+        """The loss; squared error is divided by the variance of y."""
+        return StandardisedError(Scaling.of(self.y, self.weight)) if self.loss == SQUARED else self.loss
 
     def errors(self, fit: Fit) -> FloatArray:
-        """Return the held-out errors (pieces,) of a head fitted to the training rows, over the variance of y."""
-        loss = StandardisedError(Scaling.of(self.y, self.weight))
+        """Return the held-out errors (pieces,) of a head fitted to the training rows."""
 
         def fit_split(_: int, train: np.ndarray) -> Head:
             return fit(self.X[train], self.y[train], self.weight[train])
 
-        return self.held_out.score(fit_split, self.X, self.y, self.weight, loss).errors
+        return self.held_out.score(fit_split, self.X, self.y, self.weight, self.row_loss).errors
 
     def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
         """Return the first of candidates, ordered from simple to complicated, that is not worse than the best."""

@@ -8,13 +8,14 @@ import numpy as np
 
 from fewvars._common.kinds import array
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads.head import Graph, Head
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class MeanHead(Head):
-    """The mean (outputs,), whatever the inputs."""
+    """The mean (outputs,), whatever the inputs; under other losses than squared error, the constant that suits them."""
 
     name: ClassVar = "mean"
     noun: ClassVar = "mean of the output"
@@ -23,9 +24,9 @@ class MeanHead(Head):
     mean: FloatArray
 
     @classmethod
-    def fit(cls, X: FloatArray, y: FloatArray, weight: FloatArray) -> "MeanHead":
-        """Take the weighted mean of y (n, outputs)."""
-        return cls(np.average(y, axis=0, weights=weight))
+    def fit(cls, X: FloatArray, y: FloatArray, weight: FloatArray, loss: Loss = SQUARED) -> "MeanHead":
+        """Take the weighted mean of y (n, outputs), or another null model."""
+        return cls(loss.null_model(y, weight))
 
     @property
     def n_inputs(self) -> int:

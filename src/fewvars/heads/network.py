@@ -15,11 +15,13 @@ from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.heads.head import Graph, Head
-from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, StandardisedError, Trial
+from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.search.held_out import Scored
 from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
+
+LIKELIHOOD_RIDGES = (1e-4, 1e-3, 1e-2, 3e-2)
 
 
 @final
@@ -133,8 +135,8 @@ class Networks(HeadKind):
 
     @classmethod
     def of(cls, settings: HeadSettings) -> "Networks":
-        """Take the activation, the seed and the threads from the settings."""
-        return cls(settings=settings)
+        """Take the activation, the seed and the threads from the settings; labels and counts need stronger ridges."""
+        return cls(settings=settings) if settings.loss.outliers else cls(ridges=LIKELIHOOD_RIDGES, settings=settings)
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
         """Return True: networks can be fitted to any data."""
@@ -177,14 +179,13 @@ class Networks(HeadKind):
             settings=replace(self.settings, n_jobs=1),
         )
         X, y, weight = trial.X, trial.y, trial.weight
-        loss = StandardisedError(Scaling.of(y, weight))
 
         def scored(shape: tuple[tuple[int, ...], float]) -> Scored:
             def fit(split: int, train: np.ndarray) -> NetworkHead:
                 start = None if starts is None else starts[split].thetas
                 return quick.fit(X[train], y[train], weight[train], widths=shape[0], ridge=shape[1], start=start)
 
-            return trial.held_out.score(fit, X, y, weight, loss)
+            return trial.held_out.score(fit, X, y, weight, trial.row_loss)
 
         return in_threads(scored, shapes, self.settings.n_jobs)
 
@@ -203,8 +204,9 @@ class Networks(HeadKind):
         Ridges are compared from one start, or good and bad luck with the start would decide.
         """
         network = Network(X.shape[1], widths, y.shape[1], self.settings.activation)
-        inputs, outputs = Scaling.of(X, weight), Scaling.of(y, weight)
-        samples = Samples.of(inputs.apply(X), outputs.apply(y), weight)
+        loss = self.settings.loss
+        inputs, targets = Scaling.of(X, weight), Scaling.under(loss, y, weight)
+        samples = Samples.of(inputs.apply(X), targets.apply(y), weight, loss=loss.in_units(targets.scale))
         stages = self._stages(y.shape[1] * np.count_nonzero(weight), network.n_parameters)
         if start is None or len(stages) == 1:
             start = np.array([network.initialise(self.settings.seed + k) for k in range(self.n_networks)])
@@ -217,7 +219,7 @@ class Networks(HeadKind):
             return theta
 
         thetas = in_threads(lambda numbered: theta(*numbered), list(enumerate(start)), self.settings.n_jobs)
-        return NetworkHead(network, np.array(thetas), inputs, outputs, ridge)
+        return NetworkHead(network, np.array(thetas), inputs, targets.of_predictions(loss), ridge)
 
     def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
         """Return the runs of the solver: each uses one row in so many, and has options of its own.

@@ -9,10 +9,12 @@ import numpy as np
 
 from fewvars._common.kinds import one_of, require
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count
+from fewvars.polynomials.reweighted import fit_polynomial_under
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -110,7 +112,10 @@ class Polynomials(HeadKind):
     def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
-        counts = weight / weight.mean()
-        found = fit_polynomial(X, y, max_degree=degree, cv=list(splits.split(X)), sample_weight=counts)
+        options = {"max_degree": degree, "cv": list(splits.split(X)), "sample_weight": weight / weight.mean()}
+        if self.settings.loss == SQUARED:
+            found = fit_polynomial(X, y, **options).polynomial
+        else:
+            found = fit_polynomial_under(self.settings.loss, X, y, **options)
         self.settings.on_fit()
-        return PolynomialHead(found.polynomial)
+        return PolynomialHead(found)

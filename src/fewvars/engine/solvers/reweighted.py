@@ -17,7 +17,7 @@ def reweighted_least_squares(
     *,
     ridge: float,
     start: FloatArray | None = None,
-    max_iterations: int = 50,
+    max_iterations: int = 30,
     tolerance: float = 1e-6,
 ) -> FloatArray:
     """Return the B, (columns, outputs), that minimises sum_i w_i l(F_i B, y_i) + ridge |B|^2.

@@ -27,6 +27,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bent pairs": (("curve", "wave"), ("product", "bent product")),
 }
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
+LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, which a weaker ridge fits without end
 MOST_COLUMNS = 400
 ROWS_PER_COLUMN = 4
 
@@ -145,7 +146,8 @@ class RidgeJudge:
 
     def _fitted(self, family: str, mask: np.ndarray) -> Verdict:
         equations = self._equations_of(family, mask)
-        fits = equations.coefficients(mask, STRENGTHS)
+        strengths = STRENGTHS if self.samples.loss.outliers else LIKELIHOOD_STRENGTHS
+        fits = equations.coefficients(mask, strengths)
         values, Y = self.samples.loss.values, equations.Y
         losses = [
             [values(predicted, Y[test]) for predicted in predictions]
@@ -155,5 +157,5 @@ class RidgeJudge:
             self.held_out.piece_errors(per_strength, self.samples.weights) for per_strength in zip(*losses, strict=True)
         ]
         best = int(np.argmin([self.held_out.typical(e) for e in errors]))
-        state = RidgeFit(family, STRENGTHS[best], equations.design, fits[0][best])
+        state = RidgeFit(family, strengths[best], equations.design, fits[0][best])
         return Verdict(mask, tuple(split[best] for split in losses), errors[best], state)

@@ -1,0 +1,188 @@
+"""The few-variables classifier: which inputs the class of a row depends on, and its probabilities."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+from fewvars._common.validation import FloatArray, check_seed
+from fewvars.columns.encoding import ERROR
+from fewvars.engine.losses import CrossEntropy
+from fewvars.estimators.few_variables import FewVariablesRegressor
+from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
+from fewvars.estimators.preparation import Rows
+from fewvars.search.variables.search import AUTO
+
+
+class FewVariablesClassifier(ClassifierMixin, FewVariablesRegressor):
+    """Find the few inputs that the class of a row depends on, and learn the probabilities of the classes.
+
+    The search is that of `FewVariablesRegressor`, under the log loss: variables are proposed by score tests in a
+    logistic model and by a regularisation path, and chosen by their log loss on held-out rows. Finally log-odds (of
+    several classes, logits) are fitted on the selected inputs, as a sparse polynomial or by networks.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes by label, which multiply the sample weights; "balanced" gives every class the same total
+        weight. Probabilities are those of data with such weights.
+    shuffle : bool, default=False
+        Without `t`, `trajectory` and `cv`, rows are taken to be in no particular order: the rows to hold out are drawn
+        at random, from each class the same share. With times or trajectories, blocks of consecutive rows are held out;
+        this holds out random rows nevertheless. If rows without times are in time order, fit with ``t=1.0``.
+    hidden_layer_sizes, activation, smoothing, head, max_degree, n_variables, include, exclude, fdr, judge, \
+feature_groups, types, missing, unseen, cv, n_blocks, solver, first_updates, path_updates, refit_updates, \
+path_factor, batch_size, learning_rate, max_candidates, max_inputs, n_resamples, random_state, n_jobs, verbose
+        As of `FewVariablesRegressor`.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,)
+        The labels, sorted.
+    feature_importances_, feature_importances_se_ : (n_features,)
+        Rise of the held-out log loss when an input (with its group) is left out, and its standard error; zero for
+        inputs not selected.
+    held_out_error_, support_errors_, head_errors_
+        Log loss (in nats) on held-out rows.
+    equation_ : str or list of str
+        The log-odds of the second class as text, or the logit of each class; only with a dictionary head.
+    support_, q_values_, interactions_, judge_, head_, path_, lambda_, support_sizes_, smoothed_, \
+selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
+        As of `FewVariablesRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewvars import FewVariablesClassifier
+    >>> X = np.random.default_rng(0).standard_normal((600, 20))
+    >>> y = np.where(X[:, 3] * X[:, 7] + X[:, 11] > 0, "above", "below")
+    >>> model = FewVariablesClassifier(random_state=0).fit(X, y)
+    >>> model.get_support(indices=True).tolist(), model.classes_.tolist()
+    ([3, 7, 11], ['above', 'below'])
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
+        activation: str = "tanh",
+        smoothing: str = "auto",
+        head: str = "auto",
+        max_degree: int = 4,
+        n_variables: int | None = None,
+        include: Any = None,
+        exclude: Any = None,
+        fdr: float | None = None,
+        class_weight: Any = None,
+        judge: str = AUTO,
+        feature_groups: Any = None,
+        types: Any = None,
+        missing: str = ERROR,
+        unseen: str = ERROR,
+        cv: Any = None,
+        n_blocks: int = 20,
+        shuffle: bool = False,
+        solver: str = "momentum",
+        first_updates: int = 1600,
+        path_updates: int = 300,
+        refit_updates: int = 3000,
+        path_factor: float = 1.15,
+        batch_size: int = 128,
+        learning_rate: float = 0.005,
+        max_candidates: int = 16,
+        max_inputs: int = 300,
+        n_resamples: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.smoothing = smoothing
+        self.head = head
+        self.max_degree = max_degree
+        self.n_variables = n_variables
+        self.include = include
+        self.exclude = exclude
+        self.fdr = fdr
+        self.class_weight = class_weight
+        self.judge = judge
+        self.feature_groups = feature_groups
+        self.types = types
+        self.missing = missing
+        self.unseen = unseen
+        self.cv = cv
+        self.n_blocks = n_blocks
+        self.shuffle = shuffle
+        self.solver = solver
+        self.first_updates = first_updates
+        self.path_updates = path_updates
+        self.refit_updates = refit_updates
+        self.path_factor = path_factor
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.max_candidates = max_candidates
+        self.max_inputs = max_inputs
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    _loss = CrossEntropy()
+    _null_model = "the shares of the classes"
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
+        labels = checked_labels(type(self).__name__, y, _num_samples(X))
+        weight = _check_sample_weight(sample_weight, labels[:, None], dtype=np.float64, ensure_non_negative=True)
+        self.classes_, numbers = classes_of(labels, weight > 0)
+        weight = weight * compute_sample_weight(self.class_weight, labels)
+        super()._fit(X, targets(numbers, self.classes_.size), weight, t, trajectory)
+
+    def _ordered(self, rows: Rows, outputs: FloatArray) -> Rows:
+        """Mix the classes, unless rows are in the order of time."""
+        if rows.t is not None or rows.trajectory is not None or rows.splits is not None:
+            return rows
+        order = mixed_order(outputs[rows.chosen], np.random.default_rng(check_seed(self.random_state)))
+        return replace(rows, chosen=rows.chosen[order], sample_weight=rows.sample_weight[order])
+
+    def decision_function(
+        self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the log-odds of the second of two classes, (n,), or the logits of several, (n, classes)."""
+        values = self._inputs(X, t, trajectory)
+        return self._shaped(self._at_whole_rows(self._head.predict, self._coordinates(values)))
+
+    def predict_proba(
+        self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the probabilities of the classes, (n, classes); `t` and `trajectory` as for `predict`."""
+        found = super().predict(X, t=t, trajectory=trajectory)
+        return np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
+
+    def predict(
+        self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Return the most probable class of each row, (n,).
+
+        With `t` the rows are taken for a noisy trajectory and smoothed first, as those of the fit were; not if these
+        were used as measured (`smoothed_` is False). Without `t` they never are.
+        """
+        probabilities = self.predict_proba(X, t=t, trajectory=trajectory)
+        unknown = np.isnan(probabilities).any(axis=1)
+        if unknown.any():
+            raise ValueError(
+                f"X lacks a value that the classifier needs in row {int(unknown.argmax())}, and there is no class for "
+                "such rows: fit with missing='indicate', or ask for predict_proba, which is NaN there."
+            )
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        tags.target_tags.single_output = True
+        tags.regressor_tags = None
+        return tags
