@@ -1,6 +1,7 @@
 """Atomic writing: the old file or the new one, and nothing else."""
 
 import os
+import resource
 import stat
 
 import pytest
@@ -47,6 +48,23 @@ def interrupted(path, before, error):
         assert len(now) == len(before) + 1  # the half is in a neighbour ...
         assert now.get("a") == before.get("a")  # ... not in the file
         raise error
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no file that is always full")
+def test_a_full_disk_is_an_error_that_names_the_file():
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_atomically("/dev/full", b"new")
+
+
+def test_a_file_that_grows_too_large_is_named(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=str(tmp_path / "a")):
+            write_atomically(tmp_path / "a", bytes(2000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert contents(tmp_path) == {}
 
 
 def test_a_failing_rename_leaves_what_there_was(tmp_path, monkeypatch):

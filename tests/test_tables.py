@@ -172,6 +172,16 @@ def test_delimiter_is_one_character():
         read_table(b"a,b\n1,2\n", delimiter="::")
 
 
+def test_npz_that_would_fill_the_memory(monkeypatch):
+    zeros = io.BytesIO()
+    np.savez_compressed(zeros, y=np.zeros(100_000))
+    assert read_table(zeros.getvalue()).n_rows == 100_000
+    monkeypatch.setattr("fewvars.files.tables.npz.MOST_UNPACKED", 500_000)
+    with pytest.raises(ValueError, match="times its size"):
+        read_table(zeros.getvalue())
+    assert read_table(npz(y=np.zeros(100_000))).n_rows == 100_000  # not compressed
+
+
 def test_npz():
     table = read_table(npz(X=np.arange(6).reshape(3, 2), y=[1, 0, 1], t=np.array(["2024-01-01"] * 3, "datetime64[D]")))
     assert table.names == ["x0", "x1", "y", "t"]

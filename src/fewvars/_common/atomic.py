@@ -10,6 +10,17 @@ from typing import BinaryIO
 
 
 @contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in errors of the system that name none: a full disk, for one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file for writing that appears at `path` when the block ends without an error.
 
@@ -26,7 +37,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "No such directory; create it first", folder)
     before = os.stat(path) if os.path.exists(path) else None  # the target of /dev/stdout may have no name
     if before is not None and not stat.S_ISREG(before.st_mode):
-        with open(path, "wb") as file:
+        with naming(path), open(path, "wb") as file:
             yield file
         return
     # In the same folder, since only there is a rename atomic. The kernel applies the umask to 0o666.
@@ -34,7 +45,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o666)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with naming(path), os.fdopen(descriptor, "wb") as file:
             if before is not None:
                 os.chmod(temporary, stat.S_IMODE(before.st_mode))
             yield file

@@ -24,7 +24,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fewvars._common.atomic import write_atomically
+from fewvars._common.atomic import naming, write_atomically
 from fewvars.study.specification import Task
 
 Key = tuple[str, str, str, int]
@@ -245,12 +245,14 @@ class Writer:
         if self._file is None:
             self._file = self._open()
         line = row.line().encode() + b"\n"
-        written = self._file.write(line)
+        with naming(self._file.name):
+            written = self._file.write(line)
         if written < len(line):  # a full disk, say: nothing may follow a torn line
+            name = self._file.name
             self._file.close()
             self._file = None
             short = f"only {written} of {len(line)} bytes of a row were written"
-            raise OSError(errno.ENOSPC, short, str(self._folder.path))
+            raise OSError(errno.ENOSPC, short, name)
         os.fsync(self._file.fileno())
 
     def _open(self) -> Any:

@@ -7,6 +7,9 @@ Dask is spoken to directly and not as a backend of joblib: joblib 1.6 waits fore
 because its workers died.
 """
 
+import os
+import threading
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -59,7 +62,7 @@ def processes(jobs: int) -> Place:
         while waiting:
             running: dict[Key, Task] = {}
             # Not before they are needed: what is dispatched is suspect when a worker dies.
-            with parallel_config(backend="loky", inner_max_num_threads=1):
+            with parallel_config(backend="loky", inner_max_num_threads=1, initializer=_end_with_parent):
                 pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
                 done = pool(_calls(waiting, running))
             try:
@@ -77,6 +80,18 @@ def _calls(waiting: deque[Task], running: dict[Key, Task]) -> Iterator[Any]:
         task = waiting.popleft()
         running[task.key] = task
         yield delayed(run_task)(task)
+
+
+def _end_with_parent() -> None:
+    """Make this worker end as soon as the process that started it is gone, though it may be in the middle of a fit."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -11,12 +11,14 @@ from fewvars.files.tables.source import Column, Source, file_of
 from fewvars.files.tables.values import from_array
 
 START = b"PK\x03\x04"
+MOST_UNPACKED, MOST_COMPRESSION = 2**30, 100  # bytes, and how many times those of the file
 
 
 def columns(source: Source) -> Iterator[tuple[str, Column]]:
     """Yield the names and values of all columns."""
     try:
         with np.load(file_of(source), allow_pickle=False) as archive:
+            _check_unpacked_size(archive.zip.infolist())
             names = [name for name in archive.files if not (name == "names" and "X" in archive.files)]
             for name in names:
                 array = archive[name]
@@ -39,6 +41,16 @@ def columns(source: Source) -> Iterator[tuple[str, Column]]:
         raise ValueError(
             "The NPZ file holds pickled objects, which can run code and are not read: save plain numbers or text."
         ) from None
+
+
+def _check_unpacked_size(members: list[zipfile.ZipInfo]) -> None:
+    """Refuse a small file that would fill the memory: no measured data compress that well."""
+    packed, unpacked = (sum(getattr(member, size) for member in members) for size in ("compress_size", "file_size"))
+    if unpacked > MOST_UNPACKED and unpacked > MOST_COMPRESSION * packed:
+        raise ValueError(
+            f"The NPZ file unpacks to {unpacked / 2**30:.1f} GiB, {unpacked / packed:.0f} times its size, which no "
+            "measured data do: if it is what you want, save it with numpy.savez, uncompressed."
+        )
 
 
 def _matrix_names(given: Column | None, width: int) -> list[str]:
