@@ -46,6 +46,24 @@ print(*sums, len(layers.row_sums.signatures), layers.row_sums.stats.cache_path, 
     assert _run(code, package.parent, home) == "3.0 7.0 1 None None"
 
 
+@compiled_only
+def test_compiling_is_announced_once_and_only_when_it_happens(tmp_path):
+    package = tmp_path / "site" / "fewvars"
+    shutil.copytree(Path(fewvars.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = """
+import logging, sys
+import numpy as np
+from fewvars.engine.kernels import layers
+
+logging.basicConfig(stream=sys.stdout, format="%(name)s: %(message)s")
+for dtype in ("float32", "float64"):
+    layers.row_sums(np.ones((2, 2), dtype), np.empty(2, dtype))
+"""
+    first, second = (_run(code, package.parent, tmp_path) for _ in range(2))
+    assert first.count("fewvars: fewvars is compiling") == 1
+    assert second == ""
+
+
 @pytest.mark.slow
 @compiled_only
 def test_an_edited_helper_reaches_its_callers(tmp_path):

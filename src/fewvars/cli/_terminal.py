@@ -1,6 +1,7 @@
 """What is printed: safe on any terminal, pipe or locale; answers to stdout, all else to stderr."""
 
 import json
+import logging
 import math
 import os
 import signal
@@ -36,6 +37,15 @@ def _set_debug(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, is_eager=True, callback=_set_debug, help="Show tracebacks of errors."
 )
+
+
+def _set_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value:
+        logging.getLogger("fewvars").setLevel(logging.ERROR)
+    return value
+
+
+quiet_option = click.option("--quiet", is_flag=True, callback=_set_quiet, help="Show no progress and no notes.")
 
 
 def ready_streams() -> None:

@@ -9,7 +9,7 @@ import click
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli._answer import describe, sentences
-from fewvars.cli._terminal import debug_option, say, warnings_as_notes
+from fewvars.cli._terminal import debug_option, quiet_option, say, warnings_as_notes
 
 
 @click.command(short_help="Find the variables that one equation of a chaotic system depends on.")
@@ -26,7 +26,7 @@ from fewvars.cli._terminal import debug_option, say, warnings_as_notes
     metavar="HTML",
     help="The report to write.",
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @debug_option
 def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None:
     """Find which of 40 noisy variables one equation of a chaotic system depends on."""

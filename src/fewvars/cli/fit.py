@@ -12,7 +12,7 @@ import click
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli._answer import describe, sentences
-from fewvars.cli._terminal import debug_option, note, say, say_json, warnings_as_notes
+from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
@@ -116,7 +116,7 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     metavar="NAME=VALUE",
     help="Set any other parameter of the estimator.",
 )
-@click.option("--quiet", is_flag=True, help="Show no progress and no notes.")
+@quiet_option
 @debug_option
 def fit(
     data: str,

@@ -8,7 +8,7 @@ import click
 
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
-from fewvars.cli._terminal import debug_option, note, printable, warnings_as_notes, write
+from fewvars.cli._terminal import debug_option, note, printable, quiet_option, warnings_as_notes, write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
 @files.delimiter_option
-@click.option("--quiet", is_flag=True, help="Show no notes.")
+@quiet_option
 @debug_option
 def predict(
     model: Path,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from fewvars.cli._files import check_outputs
-from fewvars.cli._terminal import debug_option, note, say
+from fewvars.cli._terminal import debug_option, note, quiet_option, say
 
 _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
 _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
@@ -49,7 +49,7 @@ _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionar
 @click.option(
     "--tables", type=click.Path(dir_okay=False, path_type=Path), metavar="MD", help="Copy the tables to this file."
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @debug_option
 def reproduce(
     replicates: int,

@@ -1,5 +1,6 @@
 """Compiled kernels: layers, activations, passes and training loops on flat parameter vectors."""
 
+from fewvars.engine.kernels import _notice  # noqa: F401  - listens from now on
 from fewvars.engine.kernels._jit import FASTMATH
 from fewvars.engine.kernels.activations import CODES
 from fewvars.engine.kernels.evaluation import (
