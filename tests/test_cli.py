@@ -219,6 +219,32 @@ def test_dates_trajectories_and_smoothing(tmp_path):
     refused(done, "lacks 2 of the 3 columns that the model needs: 'x1', 'x2'.")
 
 
+def test_extrapolations_are_counted_and_marked(folder, tmp_path):
+    table = read_table(folder / "data.csv").columns
+    model = load(folder / "model")
+    first, *_ = model.get_feature_names_out()
+    idle = next(name for name in model.feature_names_in_ if name not in model.get_feature_names_out())
+    new = {name: column[:5].copy() for name, column in table.items()}
+    new[first][[1, 3]] = 1e3 * np.abs(table[first]).max()
+    new[idle][2] = 1e3 * np.abs(table[idle]).max()
+    path = write_csv(tmp_path / "new.csv", new)
+    done = run("predict", folder / "model", path, "--outside")
+    assert f"2 of 5 predictions are extrapolations: there {str(first)!r} is outside the range" in done.stderr
+    rows = [line.split(",") for line in done.stdout.splitlines()]
+    assert rows[0] == ["prediction", "outside_range"]
+    assert [row[1] for row in rows[1:]] == ["0", "1", "0", "1", "0"]
+    assert "extrapolations" not in run("predict", folder / "model", folder / "data.csv").stderr
+
+
+def test_nothing_found_in_two_outputs_has_the_error_of_the_mean(tmp_path):
+    table = columns() | dict(zip("uv", np.random.default_rng(102).standard_normal((2, 300)), strict=True))
+    path = write_csv(tmp_path / "d.csv", table)
+    done = run("fit", path, "--target", "u,v", "--drop", "y", "--json", *FAST)
+    answer = json.loads(done.stdout)
+    assert answer["variables"] == []
+    assert answer["held_out_error"] == pytest.approx(1.0, abs=0.1)
+
+
 def test_nothing_found_is_an_answer(tmp_path):
     table = columns()
     table["y"] = np.random.default_rng(102).standard_normal(300)

@@ -472,3 +472,13 @@ def test_monotone_solver_certifies_its_path():
     assert path.distances.shape == path.steps.shape == path.constants.shape == path.strengths.shape
     assert np.isfinite(path.distances).all()
     assert (path.steps > 0).all()
+
+
+def test_outside_range_names_rows_and_inputs(three_variables):
+    model, X, _ = three_variables
+    assert not model.outside_range(X).any()
+    idle = np.flatnonzero(~model.support_)[0]
+    new = X[:3].copy()
+    new[1, TRUTH[0]] = X[:, TRUTH[0]].max() + 1e-9
+    new[2, [TRUTH[1], idle]] = -100.0  # an input that does not matter is never outside
+    np.testing.assert_array_equal(np.argwhere(model.outside_range(new)), [[1, TRUTH[0]], [2, TRUTH[1]]])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
+@click.option("--outside", is_flag=True, help="Add a column: how many inputs are outside the training data.")
 @files.delimiter_option
 @quiet_option
 @debug_option
@@ -39,13 +40,15 @@ def predict(
     time_column: str | None,
     trajectory: str | None,
     smooth: bool,
+    outside: bool,
     delimiter: str | None,
     quiet: bool,
 ) -> None:
     """Predict the rows of DATA with MODEL, saved by `fewvars fit --save`.
 
     Columns are matched by name, in any order, and other columns are ignored. A model of few variables needs only
-    the selected columns, unless all are smoothed. Predictions go to stdout as CSV.
+    the selected columns, unless all are smoothed. Predictions go to stdout as CSV. A note counts the rows in which
+    an input is smaller or larger than in all training data.
 
     \b
       fewvars predict flow.model new.csv > predicted.csv
@@ -59,6 +62,8 @@ def predict(
     if suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
     files.check_outputs([model, data], {"--out": out})
+    import numpy as np
+
     from fewvars.estimators.base import BlockedRegressor
     from fewvars.files.persistence import load
 
@@ -78,12 +83,20 @@ def predict(
         rows = columns.Rows.of(table, columns.Roles(inputs, [], *in_time, droppable=False))
         if smoothed and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
-        values = _predicted(estimator, rows, used, smooth)
+        X = np.zeros((len(rows.X), used.size))  # inputs that are not used may be anything
+        X[:, used] = rows.X
+        times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
+        values = estimator.predict(X, **times).reshape(len(X), -1)
+        beyond = estimator.outside_range(X) if outside or hasattr(estimator, "input_range_") else None
+        if beyond is not None and beyond.any() and not quiet:
+            note(_extrapolations(beyond[:, used], inputs))
     answer: dict[str, Any] = {}
     if time_column is not None:
         on_screen = out is None and sys.stdout.isatty()
         answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
     answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
+    if beyond is not None and outside:
+        answer["outside_range" if "outside_range" not in answer else "outside_range_"] = beyond.sum(axis=1)
     content = table_bytes(answer, suffix)
     if out is None:
         write(content.decode())
@@ -124,14 +137,14 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
     return wanted
 
 
-def _predicted(estimator: Any, rows: columns.Rows, used: "np.ndarray", smooth: bool) -> Any:
-    """Return predictions (n, outputs); inputs that are not used may be anything."""
-    import numpy as np
-
-    X = np.zeros((len(rows.X), used.size))
-    X[:, used] = rows.X
-    times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
-    return estimator.predict(X, **times).reshape(len(X), -1)
+def _extrapolations(beyond: "np.ndarray", names: list[str]) -> str:
+    """Say in how many rows which inputs are outside the training data, given a table (rows, inputs) of booleans."""
+    counts = beyond.sum(axis=0)
+    worst = [names[j] for j in counts.argsort(kind="stable")[::-1] if counts[j]]
+    return (
+        f"{beyond.any(axis=1).sum()} of {len(beyond)} predictions are extrapolations: there {columns.some_of(worst)} "
+        f"{'is' if len(worst) == 1 else 'are'} outside the range of the training data."
+    )
 
 
 def _headings(n_outputs: int, taken: dict[str, Any]) -> list[str]:

@@ -79,6 +79,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     head_: str
     head_errors_: dict[str, float]
     smoothed_: bool
+    input_range_: FloatArray
     selection_frequencies_: FloatArray
 
     @abstractmethod
@@ -144,19 +145,21 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight = np.where(given.counted, weight, 0.0)
         settings = self._settings()
         rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)
+        inputs, outputs = inputs[rows.chosen], outputs[rows.chosen]
+        self.input_range_ = np.stack([inputs.min(axis=0), inputs.max(axis=0)])
         self.__dict__.pop("selection_frequencies_", None)  # of an earlier fit
         with Progress(self.verbose) as progress, single_blas_thread():
             versions = [
                 Prepared.of(
                     version,
-                    outputs[rows.chosen],
+                    outputs,
                     n_blocks=self.n_blocks,
                     n_splits=self._n_splits,
                     shuffle=self.shuffle,
                     seed=settings.seed,
                     loss=self._loss,
                 )
-                for version in prepare_inputs(rows, inputs[rows.chosen], self.smoothing)
+                for version in prepare_inputs(rows, inputs, self.smoothing)
             ]
             data, found = self._best_version(versions, settings, progress)
             self.smoothed_ = data.inputs.smoothed
@@ -294,6 +297,17 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         values = self._inputs(X, t, trajectory)
         return self._shaped(self._loss.mean(self._at_whole_rows(self._head.predict, self._coordinates(values))))
+
+    def outside_range(self, X: ArrayLike) -> np.ndarray:
+        """Return which inputs of which rows are smaller or larger than all training data, (n, n_features) bool.
+
+        Predictions for such rows are extrapolations. Inputs that the prediction does not depend on are never outside.
+        """
+        values = self._inputs(X, None, None)
+        if not hasattr(self, "input_range_"):
+            raise ValueError("This model is from an older file, without the range of the training data: fit it again.")
+        lowest, highest = self.input_range_
+        return self.findings().selected & ((values < lowest) | (values > highest))
 
     @property
     def equation_(self) -> str | list[str]:

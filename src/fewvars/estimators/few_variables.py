@@ -141,6 +141,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool
         Whether the inputs were smoothed.
+    input_range_ : (2, n_features)
+        The smallest and the largest value of each input in the training data; see `outside_range`.
     selection_frequencies_ : (n_features,)
         Only with `n_resamples`.
     n_iter_ : int

@@ -59,6 +59,7 @@ _head: dict[str, Kind] = {
     "lambda_": real(least=0.0, finite=False),
     "n_iter_": whole(),
     "smoothed_": truth,
+    "input_range_": array("float", "ends", "inputs"),
     "_single_output": truth,
 }
 _network: dict[str, Kind] = {
@@ -85,6 +86,8 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
     require(head.n_inputs == n_variables, f"the head has {head.n_inputs} variables for the {n_variables} selected")
     require(n_outputs in (None, head.n_outputs), f"the head has {head.n_outputs} outputs, the rest {n_outputs}")
     require(head.n_outputs == 1 or not model._single_output, f"the head has {head.n_outputs} outputs instead of one")
+    ends = len(getattr(model, "input_range_", (0, 0)))
+    require(ends == 2, f"input_range_ has {ends} rows instead of two")
 
 
 def _check_few_variables(model: FewVariablesRegressor) -> None:
@@ -173,7 +176,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "_encoding": one_of(Encoding),
         },
         _check_few_variables,
-        _OPTIONAL | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
+        _OPTIONAL | {"input_range_", "selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
     ),
     FewDirectionsRegressor: Description(
         {
@@ -190,7 +193,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "path_": one_of(Path),
         },
         _check_few_directions,
-        _OPTIONAL | {"selection_frequencies_"},
+        _OPTIONAL | {"input_range_", "selection_frequencies_"},
     ),
     SparseDictionaryRegressor: Description(
         {
