@@ -307,7 +307,11 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not hasattr(self, "input_range_"):
             raise ValueError("This model is from an older file, without the range of the training data: fit it again.")
         lowest, highest = self.input_range_
-        return self.findings().selected & ((values < lowest) | (values > highest))
+        beyond = (values < lowest) | (values > highest)
+        if self._encoding is not None:  # a column of X may be several inputs
+            parts, beyond = beyond, np.zeros((len(values), self.n_features_in_), bool)
+            np.logical_or.at(beyond.T, self._encoding.sources, parts.T)
+        return self.findings().selected & beyond
 
     @property
     def equation_(self) -> str | list[str]:

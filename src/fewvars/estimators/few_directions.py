@@ -102,7 +102,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool
         Whether the inputs were smoothed.
-    input_range_ : (2, n_features)
+    input_range_ : (2, n_inputs)
         The smallest and the largest value of each input in the training data; see `outside_range`.
     selection_frequencies_ : (max_rank + 1,), or more if more directions were asked for
         How often 0, 1, 2, ... directions were found; only with `n_resamples`.

@@ -141,7 +141,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool
         Whether the inputs were smoothed.
-    input_range_ : (2, n_features)
+    input_range_ : (2, n_inputs)
         The smallest and the largest value of each input in the training data; see `outside_range`.
     selection_frequencies_ : (n_features,)
         Only with `n_resamples`.

@@ -59,7 +59,7 @@ _head: dict[str, Kind] = {
     "lambda_": real(least=0.0, finite=False),
     "n_iter_": whole(),
     "smoothed_": truth,
-    "input_range_": array("float", "ends", "inputs"),
+    "input_range_": array("float", "ends", "encoded inputs"),
     "_single_output": truth,
 }
 _network: dict[str, Kind] = {
