@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -41,7 +42,9 @@ debug_option = click.option(
 
 def _set_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
     if value:
-        logging.getLogger("fewvars").setLevel(logging.ERROR)
+        messages = logging.getLogger("fewvars")
+        ctx.call_on_close(partial(messages.setLevel, messages.level))
+        messages.setLevel(logging.ERROR)
     return value
 
 
