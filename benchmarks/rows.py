@@ -19,7 +19,6 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 import fewvars as fv
-from fewvars.problems import metrics
 
 Row = dict[str, Any]
 RESULTS = Path("benchmarks/results")
@@ -118,14 +117,14 @@ def _made(fit: Callable[..., Row], key: Row) -> Row:
 def judged(support: np.ndarray, selected: np.ndarray, y_test: np.ndarray, predicted: np.ndarray) -> Row:
     """Return what an answer is worth; figures that do not exist (such as the sensitivity to nothing) are None."""
     figures = {
-        "sensitivity": metrics.sensitivity(support, selected),
-        "specificity": metrics.specificity(support, selected),
-        "error": metrics.relative_error(y_test, predicted),
-        "centred": metrics.centred_error(y_test, predicted),
+        "sensitivity": fv.metrics.sensitivity(support, selected),
+        "specificity": fv.metrics.specificity(support, selected),
+        "error": fv.metrics.relative_error(y_test, predicted),
+        "centred": fv.metrics.centred_error(y_test, predicted),
     }
     finite = {name: value if np.isfinite(value) else None for name, value in figures.items()}
     return {
-        "exact": metrics.exact_support(support, selected),
+        "exact": fv.metrics.exact_support(support, selected),
         **finite,
         "selected": np.flatnonzero(selected).tolist(),
     }

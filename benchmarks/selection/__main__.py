@@ -8,7 +8,8 @@ rivals stay valid when fewvars changes. Settings are chosen on the problems call
 `reported` ones have other functions and shapes, seeds 0 to 19. A fit that takes longer than the time limit (seconds of
 the processor, or three times that by the clock) is killed, and counted as such; after two of these the other seeds of
 that problem are not tried. `--problems` takes collections (`list` prints them) or patterns of names; `--before FOLDER`
-is a checkout of an older fewvars, for the method `before`.
+is a checkout of an older fewvars, for the method `before`. `calibration` compares the q-values of the problems of that
+name with the false discovery rates that were realised.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.rows import add_options, read, seeds
-from benchmarks.selection import registry, tables
+from benchmarks.selection import calibration, registry, tables
 from benchmarks.selection.harness import TIME_LIMIT, CannotRun, Runner
 
 RESULTS = Path("benchmarks/results/selection")
@@ -75,6 +76,14 @@ def print_tables(options: argparse.Namespace) -> None:
     print("\n\n".join(part for part in parts if part))
 
 
+def print_calibration(options: argparse.Namespace) -> None:
+    """Print whether q-values keep the rates that they promise."""
+    problems = calibration.PROBLEMS
+    by_cell = tables.latest(read(options.results / f"{tables.OURS}.jsonl"))
+    rows = {p.name: tables.finished(by_cell.get((p.name, tables.OURS), {})) for p in problems}
+    print(calibration.calibration(problems, rows))
+
+
 def print_names(options: argparse.Namespace) -> None:
     for name, some in registry.collections().items():
         print(f"{name}:", *(f"  {problem.name}" for problem in some), sep="\n")
@@ -104,6 +113,9 @@ def main() -> None:
     for command, problems in ((running, ["reported"]), (printing, ["reported", *MEASURED])):
         command.add_argument("--methods", nargs="+", choices=list(registry.METHODS), default=list(registry.METHODS))
         command.add_argument("--problems", nargs="+", default=problems, help="collections, or patterns of names")
+    keeping = commands.add_parser("calibration", help="print the false discovery rates that q-values keep")
+    keeping.add_argument("--results", type=Path, default=RESULTS, help="folder of the rows")
+    keeping.set_defaults(run=print_calibration)
     listing = commands.add_parser("list", help="print the names of problems and methods")
     listing.set_defaults(run=print_names)
     running.add_argument("--data", type=Path, help="folder of measured data, which the project does not contain")

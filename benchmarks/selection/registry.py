@@ -4,14 +4,19 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from benchmarks.selection import development, methods, real, reported, rivals
+from benchmarks.selection import calibration, development, methods, real, reported, rivals
 
 METHODS = {method.name: method for method in [*methods.METHODS, *rivals.METHODS]}
 
 
 def collections(folder: Path | None = None) -> dict[str, list[Any]]:
     """Return the collections of problems by name; `folder` holds data that are not part of the project."""
-    return {"development": development.PROBLEMS, "reported": reported.PROBLEMS, **real.problems(folder)}
+    return {
+        "development": development.PROBLEMS,
+        "reported": reported.PROBLEMS,
+        "calibration": calibration.PROBLEMS,
+        **real.problems(folder),
+    }
 
 
 def problems(folder: Path | None = None) -> dict[str, Any]:
