@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.signal import lfilter
 
-from fewvars.search.variables.growing_model import GrowingModel, Testable
+from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.terms import Terms
+from fewvars.search.variables.testable import Testable
 
 
 def autoregressive(coefficient, n, columns=1, seed=0):

@@ -7,6 +7,7 @@ from scipy import stats
 
 from fewvars.search.variables import growing_model
 from fewvars.search.variables.growing_model import GrowingModel
+from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.terms import Term, Terms
 from planted import autoregressive, growing, standardised
 
@@ -262,17 +263,17 @@ class TestSuspiciousProducts:
         X = autoregressive(0.9 if dependent else 0.0, n, d, seed=1)
         model = growing(X, X[:, 11] * X[:, 30] + autoregressive(0.9 if dependent else 0.0, n, seed=2)[:, 0])
         assert model.dependent == dependent
-        assert model.suspicious_products(np.arange(d))[0] == (11, 30)
-        assert model.suspicious_products(np.array([30]))[0] == (11, 30)
-        among = model.suspicious_products(np.arange(5), among=np.arange(5, 10))
+        assert suspicious_products(model, np.arange(d))[0] == (11, 30)
+        assert suspicious_products(model, np.array([30]))[0] == (11, 30)
+        among = suspicious_products(model, np.arange(5), among=np.arange(5, 10))
         assert all(i < 5 <= j < 10 for i, j in among)
 
     def test_what_is_in_already_is_not_suspected_again(self):
         X, _ = uniform(n=200)
         model = growing(X, X[:, 0] * X[:, 1] + 0.5 * X[:, 2] * X[:, 3] + 0.1 * np.sin(np.arange(200.0)))
-        assert model.suspicious_products(np.arange(6))[0] == (0, 1)
+        assert suspicious_products(model, np.arange(6))[0] == (0, 1)
         model.add(Term("product", (0, 1)))
-        found = model.suspicious_products(np.arange(6))
+        found = suspicious_products(model, np.arange(6))
         assert found[0] == (2, 3)
         assert (0, 1) not in found
         assert len(set(found)) == len(found) == 8
@@ -285,7 +286,7 @@ class TestSuspiciousProducts:
         pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
         shares = [abs(np.corrcoef(Z[:, i] * Z[:, j], residual)[0, 1]) for i, j in pairs]
         best = [pairs[k] for k in np.argsort(shares)[::-1][:5]]
-        assert model.suspicious_products(np.arange(6), most=5) == best
+        assert suspicious_products(model, np.arange(6), most=5) == best
 
 
 class TestTerms:

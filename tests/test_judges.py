@@ -14,7 +14,8 @@ from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.network_judge import NetworkJudge
-from fewvars.search.variables.search import Groups, VariableSettings, find_variables
+from fewvars.search.variables.search import find_variables
+from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.series.splits import BlockedSplit
 
 

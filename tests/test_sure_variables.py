@@ -18,7 +18,8 @@ from fewvars.files.persistence import load, save
 from fewvars.report import report_html
 from fewvars.search.variables.evidence import WEAK
 from fewvars.search.variables.judges import JUDGES
-from fewvars.search.variables.search import Groups, VariableSettings, find_variables
+from fewvars.search.variables.search import find_variables
+from fewvars.search.variables.settings import Groups, VariableSettings
 
 # Enough for a path and a few refits, and no more.
 QUICK = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60, "max_candidates": 4}

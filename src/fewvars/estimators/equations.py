@@ -11,15 +11,11 @@ from fewvars.heads import Head, HeadSettings
 from fewvars.heads.weak import Averages, choose_weak_head
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
-from fewvars.search.variables.search import (
-    Groups,
-    VariableSettings,
-    closed_search,
-    edge_evidence,
-    propose,
-)
+from fewvars.search.variables.search import closed_search
+from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.search.variables.support import settled
 from fewvars.search.variables.terms import Terms
+from fewvars.search.variables.tested import edge_evidence, propose
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,16 +21,9 @@ from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
-from fewvars.search.variables.search import (
-    AUTO,
-    Groups,
-    Variables,
-    VariableSettings,
-    find_variables,
-    interacting,
-    rates,
-    refitted_errors,
-)
+from fewvars.search.variables.search import Variables, find_variables, refitted_errors
+from fewvars.search.variables.settings import AUTO, Groups, VariableSettings
+from fewvars.search.variables.tested import interacting, rates
 
 SOLVERS = ("momentum", "monotone")
 

@@ -15,7 +15,7 @@ from fewvars.engine.losses import CrossEntropy
 from fewvars.estimators.few_variables import FewVariablesRegressor
 from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
 from fewvars.estimators.preparation import Rows
-from fewvars.search.variables.search import AUTO
+from fewvars.search.variables.settings import AUTO
 
 
 class FewVariablesClassifier(ClassifierMixin, FewVariablesRegressor):

@@ -19,8 +19,9 @@ from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import robust_spread
 from fewvars.search.variables.forward import forward_search
-from fewvars.search.variables.growing_model import CLIP, GrowingModel, Testable
+from fewvars.search.variables.growing_model import CLIP, GrowingModel
 from fewvars.search.variables.terms import Term, Terms
+from fewvars.search.variables.testable import Testable
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
 # With fewer rows there are several random splits into several folds, otherwise one into two.

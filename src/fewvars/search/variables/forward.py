@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars.search.variables.growing_model import GrowingModel, smallest
+from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.terms import Term
 
 LEVEL = 0.025  # of the first group that enters
@@ -133,7 +134,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
     """Yield products of groups, at least one of them new, with an input of the groups `ones`."""
     labels, inside = model.terms.labels, model.mask
     n_rivals = ones.size * max(int(usable.sum()) - (ones.size + 1) / 2, 1)
-    for i, j in model.suspicious_products(np.flatnonzero(np.isin(labels, ones)), _LOOKS):
+    for i, j in suspicious_products(model, np.flatnonzero(np.isin(labels, ones)), _LOOKS):
         one, other = sorted((int(labels[i]), int(labels[j])))
         term = Term("product", (one, other))
         if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
@@ -171,7 +172,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     """Yield the most suspicious products of groups that are in."""
     labels, inside = model.terms.labels, model.mask
     inputs = np.flatnonzero(inside[labels])
-    for i, j in model.suspicious_products(inputs, _LOOKS, among=inputs):
+    for i, j in suspicious_products(model, inputs, _LOOKS, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
         if labels[i] != labels[j] and model.effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
             yield term

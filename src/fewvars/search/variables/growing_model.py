@@ -9,58 +9,23 @@ as the score equations make it orthogonal to the model, they are score tests (Ra
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import SQUARED, Loss, medians, robust_spread
+from fewvars.engine.losses import medians, robust_spread
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
+from fewvars.search.variables.main_effects import MainEffects
 from fewvars.search.variables.terms import Term, Terms
+from fewvars.search.variables.testable import Testable
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
 WILD = 6.0  # and beyond which an output is brought back before supports are compared
 SHORTEST_BLOCK = 5  # of dependent rows: no filter takes out all dependence
 FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
-_CHUNK = 200  # groups whose columns are gathered at a time
 _RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
-
-
-class Testable(NamedTuple):
-    """What tests are made on.
-
-    Attributes
-    ----------
-    terms : Terms
-    Y : (n, outputs), double precision
-    weights : (n,)
-    starts : (n,) bool
-        The first row of each run.
-    ordered : bool
-        Whether the order of the rows may mean something; if not, they are taken for independent.
-    loss : Loss
-    """
-
-    terms: Terms
-    Y: FloatArray
-    weights: FloatArray
-    starts: np.ndarray
-    ordered: bool
-    loss: Loss = SQUARED
-
-    @property
-    def autocorrelation_time(self) -> float:
-        """Of the output that depends most on the rows before; one if the order means nothing."""
-        return max(map(autocorrelation_time, self.Y.T)) if self.ordered else 1.0
-
-    def rows(self, chosen: np.ndarray) -> "Testable":
-        """Return some of the rows; one that follows a gap begins a run."""
-        starts = self.starts[chosen] | np.r_[True, np.diff(chosen) > 1] if self.ordered else self.starts[chosen]
-        return self._replace(
-            terms=self.terms.rows(chosen), Y=self.Y[chosen], weights=self.weights[chosen], starts=starts
-        )
 
 
 class GrowingModel:
@@ -72,20 +37,12 @@ class GrowingModel:
         self.chosen: list[Term] = []
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
-        self._n = int(self._counted.sum())
+        self.n_counted = int(self._counted.sum())
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
-        widths = [terms.columns(Term("curve", (g,))).shape[1] for g in range(terms.n_groups)]
-        ends = np.cumsum(widths)
-        self._curve = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
-        self._line = [self._line_columns(g) for g in range(terms.n_groups)]
+        self._main = MainEffects(terms)
         self._Q: FloatArray
-        self._main: FloatArray
         self._rebuild()
         self._refilter()
-
-    def _line_columns(self, group: int) -> np.ndarray:
-        powers = np.maximum(self.terms.levels[self.terms.members[group]] - 1, 1)
-        return self._curve[group][np.cumsum(powers) - powers]
 
     @property
     def mask(self) -> np.ndarray:
@@ -97,7 +54,7 @@ class GrowingModel:
     @property
     def degrees_of_freedom(self) -> int:
         """Rows less columns."""
-        return self._n - self._Q.shape[1]
+        return self.n_counted - self._Q.shape[1]
 
     @property
     def robust_outputs(self) -> FloatArray:
@@ -119,7 +76,7 @@ class GrowingModel:
         self.chosen.append(term)
         new = self.orthogonal(term)
         self._Q = np.column_stack([self._Q, new])
-        self._main -= (self._main @ new) @ new.T
+        self._main.project_out(new)
         self._settle()
         self._refilter()
 
@@ -165,67 +122,15 @@ class GrowingModel:
 
     def screen(self, kind: str) -> FloatArray:
         """Return plain p-values (groups,) of adding a line or a curve of each group."""
-        own = self._line if kind == "line" else self._curve
-        scores = self._main @ self.residual  # (columns, outputs)
-        squares = np.einsum("ij,ij->i", self._main, self._main)
-        found = np.ones(len(own))
-        widths = np.array([len(index) for index in own])
-        for width in np.unique(widths):
-            groups = np.flatnonzero(widths == width)
-            for part in np.split(groups, range(_CHUNK, groups.size, _CHUNK)):
-                index = np.array([own[g] for g in part])
-                explained = self._explained(index, scores, squares)
-                found[part] = self._combined(self._ratio(explained, width), width)
+        found = np.ones(self.terms.n_groups)
+        for groups, width, explained in self._main.explained(kind, self.residual):
+            found[groups] = self._combined(self._ratio(explained, width), width)
         return found
-
-    def suspicious_products(
-        self, ones: np.ndarray, most: int = 8, among: np.ndarray | None = None
-    ) -> list[tuple[int, int]]:
-        """Return the pairs of inputs whose products correlate most with the residual.
-
-        X' diag(r) X holds all sums of products with the residual r; their norms are those of centred products.
-
-        Parameters
-        ----------
-        ones : numbers of inputs
-            One of each pair.
-        among : numbers of inputs, optional
-            The other of each pair; by default any input.
-        """
-        others = np.arange(self.terms.Z.shape[1]) if among is None else among
-        own, Z = self.terms.Z[:, ones].astype(np.float32), self.terms.Z[:, others].astype(np.float32)
-        weights = self.terms.on_samples(self.filter.roots[:, None] ** 2).astype(np.float32)
-        squares = (own**2 * weights).T @ Z**2 - ((own * weights).T @ Z) ** 2 / weights.sum()
-        squares[~(squares > 1e-3 * self._n)] = np.inf
-        shares = np.zeros(squares.shape, np.float32)
-        for score in self.terms.on_samples(self.filter.adjoint(self.residual)).astype(np.float32).T:
-            shares = np.maximum(shares, np.abs((own * score[:, None]).T @ Z) / np.sqrt(squares))
-        shares[ones[:, None] == others] = 0.0
-        for term in self.chosen:  # what is in already
-            if term.kind == "product":
-                one, other = (np.isin(self.terms.labels, g) for g in term.groups)
-                for a, b in ((one, other), (other, one)):
-                    shares[np.ix_(a[ones], b[others])] = 0.0
-        place = np.argpartition(-shares, min(2 * most, shares.size - 1), axis=None)[: 2 * most]
-        place = place[np.argsort(-shares.flat[place], kind="stable")]
-        pairs = zip(ones[place // others.size].tolist(), others[place % others.size].tolist(), strict=True)
-        return list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))[:most]
 
     def effective_rows(self, basis: FloatArray) -> float:
         """Return the smallest number of rows that carry a column of a basis, (sum u^2)^2 / sum u^4."""
         squares = basis * basis
         return float((1.0 / np.maximum((squares * squares).sum(axis=0), 1e-300)).min(initial=np.inf))
-
-    def _explained(self, index: np.ndarray, scores: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return the sums of squares (groups, outputs) that columns `index` (groups, width) explain together."""
-        if index.shape[1] == 1:
-            own = index[:, 0]
-            usable = squares[own] > 1e-4 * self._sizes[own]
-            return np.where(usable[:, None], scores[own] ** 2 / np.where(usable, squares[own], 1.0)[:, None], 0.0)
-        block = self._main[index]
-        gram = block @ block.transpose(0, 2, 1)
-        gram += 1e-6 * self._sizes[index].mean(axis=1)[:, None, None] * np.eye(index.shape[1])
-        return np.einsum("gwo,gwo->go", scores[index], np.linalg.solve(gram, scores[index]))
 
     def _ratio(self, explained: FloatArray, m: int) -> FloatArray:
         """Return F ratios of m columns that explain so much of each output (..., outputs)."""
@@ -239,7 +144,7 @@ class GrowingModel:
 
     def _denominator(self, m: int) -> int:
         free = self.degrees_of_freedom - m
-        return free if self.block == 1 else min(free, self._n // self.block - 1)
+        return free if self.block == 1 else min(free, self.n_counted // self.block - 1)
 
     def _inflation(self, basis: FloatArray) -> FloatArray:
         """Return by how much the scores of a basis vary more than those of independent, equal errors, (outputs,).
@@ -258,12 +163,7 @@ class GrowingModel:
         """Make everything anew from the chosen terms and the filter."""
         self._y = self.filter.apply(self.Y)
         self._Q = self._basis(self.chosen)
-        self._main = np.empty((self._curve[-1][-1] + 1, len(self.Y)))
-        for group, place in enumerate(self._curve):
-            columns = self.terms.columns(Term("curve", (group,)))
-            self._main[place] = self.filter.apply(columns - columns.mean(axis=0)).T
-        self._sizes = np.einsum("ij,ij->i", self._main, self._main)
-        self._main -= (self._main @ self._Q) @ self._Q.T
+        self._main.rebuild(self.filter, self._Q)
         self._settle()
 
     def _basis(self, chosen: Iterable[Term]) -> FloatArray:

@@ -1,15 +1,19 @@
 """The regularisation path from dense to empty, warm-started, on a network that shrinks as inputs die."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice
 from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, Trainer, learning_rates, monotone
 from fewvars.search.path import Optimiser, Path, Stop, follow, growing, starting_strength
+from fewvars.search.problem import Problem
+from fewvars.search.variables.settings import VariableSettings
 
 SOLVERS = ("momentum", "monotone")
 
@@ -123,3 +127,30 @@ def dense_to_empty(
         on_strength(norms[-1])
     certified = zip(("distances", "steps", "constants"), np.array(certificate).T, strict=False)
     return Path.of(stops, norms, labels=penalty.labels, **dict(certified))
+
+
+def first_stage_and_path(
+    problem: Problem, labels: np.ndarray, usable: np.ndarray, settings: VariableSettings, progress: Progress
+) -> tuple[Path, int, Outcome]:
+    """Run the first stage and the path on the training rows of the first split."""
+    columns = np.flatnonzero(usable[labels])
+    progress.stage("path, inputs left out", "input", total=columns.size)
+    train = problem.samples.rows(problem.held_out.splits[0][0]).columns(columns)
+    network, first = settings.first_stage(train)
+    penalty = InputGroups.of(columns.size, labels[columns]).adaptive(network.layers(first.theta)[0].weights)
+    path = dense_to_empty(
+        network,
+        first.theta,
+        train,
+        penalty,
+        factor=settings.path_factor,
+        updates=settings.path_updates,
+        seed=settings.seed,
+        solver=settings.solver,
+        on_strength=lambda norms: progress.reach(int((norms == 0)[penalty.labels].sum())),
+        **settings.training,
+    )
+    magnitudes = np.zeros((len(path.strengths), usable.size))
+    magnitudes[:, usable] = path.magnitudes
+    n_updates = first.n_updates + settings.path_updates * len(path.strengths)
+    return replace(path, magnitudes=magnitudes, labels=labels), n_updates, first.outcome

@@ -57,10 +57,14 @@ class Terms:
         levels[few] = _n_different(Z[:MOST_ROWS, few])
         return cls(Z, labels, levels, windows)
 
+    def of_inputs(self, Z: FloatArray) -> "Terms":
+        """Return the same terms of other rows of the inputs."""
+        return replace(self, Z=Z, _known={})
+
     def rows(self, chosen: np.ndarray) -> "Terms":
         """Return the same terms on some rows."""
         if self.windows is None:
-            return replace(self, Z=self.Z[chosen], _known={})
+            return self.of_inputs(self.Z[chosen])
         return replace(self, windows=self.windows[chosen], _known={})
 
     def __len__(self) -> int:
