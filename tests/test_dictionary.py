@@ -2,13 +2,14 @@ import math
 import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Lasso, MultiTaskLasso
+from sklearn.linear_model import Lasso
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -16,9 +17,11 @@ from fewvars.estimators import SparseDictionaryRegressor
 from fewvars.polynomials import paths as _dictionary_path
 from fewvars.polynomials.compressed import check_memory, compress, memory_estimate
 from fewvars.polynomials.dictionary import METHODS, Polynomial, fit_polynomial
-from fewvars.polynomials.held_out import fewest_terms
-from fewvars.polynomials.paths import bic, l1_path, threshold_path
+from fewvars.polynomials.held_out import HeldOutErrors
+from fewvars.polynomials.paths import bic, l1_path
 from fewvars.polynomials.polynomial import monomial_count, monomial_exponents, monomial_values
+from fewvars.polynomials.subset_path import subset_path
+from fewvars.polynomials.subsets import Columns, best_subsets
 from fewvars.problems import metrics
 from fewvars.problems.datasets import lorenz96_dataset
 from fewvars.problems.targets import lorenz_equation
@@ -232,17 +235,20 @@ class TestRecovery:
 
     def test_many_inputs_start_again_from_the_best_columns(self):
         X, y = example(n=1500, d=20, noise=0.1)
-        path = threshold_path(compress(X, y[:, None], np.ones(1500), monomial_exponents(20, 2)[1:], True))
+        path = subset_path(compress(X, y[:, None], np.ones(1500), monomial_exponents(20, 2)[1:], True).output(0))
         sizes = path.n_terms
-        assert sizes[0] == monomial_count(20, 2) - 1
-        assert 100 in sizes
+        assert sizes[0] == monomial_count(20, 2)
+        assert 101 in sizes
         assert (np.diff(sizes) < 0).all()
         assert sizes[-1] == 0
         assert set(terms(fit_polynomial(X, y, cv=BLOCKS).polynomial)) == set(TRUE_TERMS_OF_20)
 
-    def test_no_constant_is_invented(self):
-        X, y = example()
-        assert (0,) * 5 not in terms(fit_polynomial(X, y + 4.0).polynomial)
+    @pytest.mark.parametrize("splits", [None, BLOCKS])
+    @pytest.mark.parametrize("noise", [0.0, 0.5])
+    def test_the_constant_is_dropped_like_any_other_term(self, noise, splits):
+        X, y = example(noise=noise)
+        found = terms(fit_polynomial(X, y + 4.0, cv=splits).polynomial)
+        assert found.keys() == TRUE_TERMS.keys() - {(0,) * 5}
 
     def test_without_a_constant_in_the_dictionary(self):
         X, y = example()
@@ -308,31 +314,44 @@ class TestObjective:
         weight = rng.integers(0, 4, 200).astype(float)
         _, data, table = self.compressed(Y, weight)
         for _ in range(3):
-            b = rng.normal(size=(14, k))
-            raw, constants = data.in_users_units(b)
-            residual = (Y - table @ raw - constants) / data.output_scales
-            expected = (weight[:, None] * residual**2).sum(axis=0)
-            np.testing.assert_allclose(((data.target - data.factor @ b) ** 2).sum(axis=0), expected)
+            b = rng.normal(size=(1, 14))
+            for j in range(k):
+                one = data.output(j)
+                raw, constants = one.in_users_units(b, np.array([True]))
+                residual = (Y[:, j] - table @ raw[0] - constants) / one.scale
+                np.testing.assert_allclose(((one.target - one.factor @ b[0]) ** 2).sum(), weight @ residual**2)
         assert data.n == weight.sum()
         np.testing.assert_allclose((data.factor**2).sum(axis=0), data.n)
 
-    def test_residuals_along_the_threshold_path_are_least_squares(self):
-        Y = self.outputs(2)
+    def test_residuals_along_the_subset_path_are_least_squares(self):
+        Y = self.outputs(1)
         _, data, table = self.compressed(Y)
-        path = threshold_path(data)
-        for coefficients, residuals in zip(path.coefficients, path.residuals, strict=True):
-            design = np.column_stack((np.ones(200), table[:, coefficients.any(axis=1)]))
-            best = np.linalg.lstsq(design, Y / data.output_scales, rcond=None)[0]
-            rss = ((Y / data.output_scales - design @ best) ** 2).sum(axis=0)
-            np.testing.assert_allclose(residuals, rss, rtol=1e-9)
+        path = subset_path(data.output(0))
+        assert set(path.constant) == {False, True}
+        for coefficients, constant, residual in zip(path.coefficients, path.constant, path.residuals, strict=True):
+            design = np.column_stack((np.ones((200, int(constant))), table[:, coefficients != 0]))
+            best = np.linalg.lstsq(design, Y[:, 0], rcond=None)[0]
+            rss = ((Y[:, 0] - design @ best) ** 2).sum() / data.output_scales[0] ** 2
+            np.testing.assert_allclose(residual, rss, rtol=1e-9)
 
-    def test_strengths_of_the_threshold_path_are_the_smallest_standardised_coefficients(self):
+    def test_strengths_of_the_subset_path_are_the_smallest_standardised_coefficients(self):
         _, data, table = self.compressed(self.outputs(1))
-        path = threshold_path(data)
-        raw, _ = data.in_users_units(path.coefficients)
-        sizes = np.abs(raw[..., 0]) * table.std(axis=0) / self.outputs(1).std()
+        path = subset_path(data.output(0))
+        raw, _ = data.output(0).in_users_units(path.coefficients, path.constant)
+        sizes = np.abs(raw) * table.std(axis=0) / self.outputs(1).std()
         smallest = np.where(sizes > 0, sizes, np.inf).min(axis=1)
         np.testing.assert_allclose(path.strengths, smallest, rtol=1e-9)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_small_subsets_are_the_best_of_all_subsets(self, seed):
+        rng = np.random.default_rng(seed)
+        mixing = np.eye(8) + 0.9 * rng.normal(size=(8, 8))
+        table = rng.normal(size=(60, 8)) @ mixing  # strongly correlated
+        target = table[:, [0, 3]].sum(axis=1) + 0.5 * rng.normal(size=60)
+        problem = Columns.of(table, target)
+        for chosen in best_subsets(problem):
+            least = min(problem.residual(list(other)) for other in combinations(range(8), len(chosen)))
+            assert problem.residual(list(chosen)) == pytest.approx(least, rel=1e-9)
 
     @pytest.mark.parametrize("strength", [0.0, 0.01, 0.1, 0.5, 10.0])
     def test_a_fixed_threshold_takes_the_first_fit_that_passes(self, strength):
@@ -341,42 +360,40 @@ class TestObjective:
         first = np.flatnonzero(free.strengths >= strength)[0]
         assert fixed.criterion == "fixed"
         assert fixed.strength == free.strengths[first]
-        assert len(fixed.polynomial.exponents) == free.n_terms[first] + 1
+        assert len(fixed.polynomial.exponents) == free.n_terms[first]
 
     @pytest.mark.parametrize("strength", [0.3, 0.03, 0.003])
-    @pytest.mark.parametrize("k", [1, 3])
-    def test_l1_is_scikit_learns_minimiser_on_the_standardised_table(self, strength, k):
-        Y = self.outputs(k)
+    def test_l1_is_scikit_learns_minimiser_on_the_standardised_table(self, strength):
+        Y = self.outputs(1)
         _, data, table = self.compressed(Y)
-        path = l1_path(data, np.array([strength]))
+        found = l1_path(data.output(0), strengths=np.array([strength])).coefficients[0]
         columns = (table - table.mean(axis=0)) / table.std(axis=0)
-        outputs = (Y - Y.mean(axis=0)) / Y.std(axis=0)
-        kind = Lasso if k == 1 else MultiTaskLasso
-        rival = kind(alpha=strength, tol=1e-12, max_iter=100_000).fit(columns, outputs)
+        output = (Y[:, 0] - Y.mean()) / Y.std()
+        rival = Lasso(alpha=strength, tol=1e-12, max_iter=100_000).fit(columns, output)
         # Tolerances: ours stops at a duality gap of 1e-3 of the residual.
-        np.testing.assert_allclose(path.coefficients[0], np.reshape(rival.coef_, (k, -1)).T, atol=2e-3)
+        np.testing.assert_allclose(found, rival.coef_, atol=2e-3)
 
         def objective(b):
-            return ((outputs - columns @ b) ** 2).sum() / 400 + strength * np.linalg.norm(b, axis=1).sum()
+            return ((output - columns @ b) ** 2).sum() / 400 + strength * np.abs(b).sum()
 
-        ours, theirs = objective(path.coefficients[0]), objective(np.reshape(rival.coef_, (k, -1)).T)
-        assert ours <= theirs * 1.001
+        assert objective(found) <= objective(rival.coef_) * 1.001
 
     def test_l1_is_zero_just_above_the_first_strength_of_its_grid(self):
         _, data, _ = self.compressed(self.outputs(1))
-        first = l1_path(data).strengths[0]
-        assert not l1_path(data, np.array([first * 1.0001])).coefficients.any()
-        assert l1_path(data, np.array([first * 0.9])).n_terms[0] == 1
+        one = data.output(0)
+        first = l1_path(one).strengths[0]
+        assert not l1_path(one, strengths=np.array([first * 1.0001])).coefficients.any()
+        assert l1_path(one, strengths=np.array([first * 0.9])).n_terms[0] == 2
 
     def test_bic_is_the_stated_formula(self):
-        Y = self.outputs(2)
+        Y = self.outputs(1)
         _, data, table = self.compressed(Y)
-        path = threshold_path(data)
-        raw, constants = data.in_users_units(path.coefficients)
-        rss = ((Y - table @ raw - constants[:, None]) ** 2).sum(axis=1)
-        nonzero = (raw != 0).sum(axis=(1, 2))
-        expected = (200 * np.log(rss / 200)).sum(axis=1) + np.log(200) * nonzero
-        np.testing.assert_allclose(bic(data, path.coefficients, path.residuals), expected)
+        one = data.output(0)
+        path = subset_path(one)
+        raw, constants = one.in_users_units(path.coefficients, path.constant)
+        rss = ((Y[:, 0] - raw @ table.T - constants[:, None]) ** 2).sum(axis=1)
+        expected = 200 * np.log(rss / 200) + np.log(200) * ((raw != 0).sum(axis=1) + (constants != 0))
+        np.testing.assert_allclose(bic(one, path.residuals, path.n_terms), expected)
 
     @pytest.mark.parametrize("method", METHODS)
     def test_held_out_errors_are_those_of_fits_without_the_rows(self, method):
@@ -384,34 +401,34 @@ class TestObjective:
         exponents = monomial_exponents(5, 2, constant=False)
         splits = list(BLOCKS.split(X))
         fit = fit_polynomial(X, y, method=method, cv=splits)
-        errors = np.zeros((4, len(fit.strengths)))
-        for row, (train, test) in zip(errors, splits, strict=True):
-            part = compress(X[train], y[train, None], np.ones(len(train)), exponents, True)
-            path = threshold_path(part) if method == "threshold" else l1_path(part, fit.strengths)
-            for i, size in enumerate(fit.n_terms):
-                same = list(path.n_terms).index(size) if method == "threshold" else i
-                raw, constant = part.in_users_units(path.coefficients[same])
-                predicted = monomial_values(X[test], exponents) @ raw[:, 0] + constant
-                row[i] = np.mean((y[test] - predicted) ** 2) / y.var()
-        np.testing.assert_allclose(fit.scores, errors.mean(axis=0))
+        squares = np.zeros((150, len(fit.strengths)))
+        for train, test in splits:
+            part = compress(X[train], y[train, None], np.ones(len(train)), exponents, True).output(0)
+            path = subset_path(part) if method == "subsets" else l1_path(part, strengths=fit.strengths)
+            same = [list(path.n_terms).index(size) for size in fit.n_terms] if method == "subsets" else slice(None)
+            raw, constants = part.in_users_units(path.coefficients[same], path.constant[same])
+            squares[test] = (y[test, None] - monomial_values(X[test], exponents) @ raw.T - constants) ** 2
+        np.testing.assert_allclose(fit.scores, squares.mean(axis=0) / y.var())
 
-    def test_held_out_choice_is_the_smallest_within_one_standard_error(self):
-        errors = np.array([[1.0, 1.0, 1.2, 3.0], [2.0, 2.2, 2.0, 3.0], [3.0, 3.1, 3.1, 9.0]])
+    def test_held_out_choice_is_the_smallest_within_some_standard_errors(self):
+        values = np.array([[1.0, 1.0, 1.2, 3.0], [2.0, 2.2, 2.0, 3.0], [3.0, 3.1, 3.1, 9.0]])
         n_terms = np.array([9, 5, 3, 0])
-        # Excess 0.1 with standard error 0.058 for five and three terms alike: both fail.
-        assert fewest_terms(errors, n_terms) == 0
-        errors[2, 2] = 2.9  # excess of three terms (0.2, 0, -0.1): mean 0.033, standard error 0.088
-        assert fewest_terms(errors, n_terms) == 2
-        assert fewest_terms(errors[:1], n_terms) == 1  # one split: ties only
+        errors = HeldOutErrors(values, np.ones(3))
+        # Logarithms of the ratios of three terms: 0.18, 0, 0.03, mean 0.07, standard error 0.056.
+        assert errors.fewest_terms(n_terms, 1.0) == 0
+        assert errors.fewest_terms(n_terms, 1.5) == 2
+        values[2, 2] = 2.9  # 0.18, 0, -0.03: mean 0.05, standard error 0.066
+        assert errors.fewest_terms(n_terms, 1.0) == 2
+        assert HeldOutErrors(values[:1], np.ones(1)).fewest_terms(n_terms, 1.0) == 1  # one piece: ties only
 
-    def test_several_outputs_share_their_monomials(self):
+    def test_each_output_has_its_own_terms(self):
         X, y = example(noise=0.1)
         Y = np.stack((y, X[:, 4] ** 2, np.zeros(300)), axis=1)
         fit = fit_polynomial(X, Y).polynomial
         assert fit.coefficients.shape == (5, 3)
-        np.testing.assert_array_equal(fit.coefficients[:, 2], 0)
-        assert fit.predict(X).shape == (300, 3)
-        assert np.abs(fit.predict(X)[:, 1] - Y[:, 1]).max() < 0.2
+        np.testing.assert_array_equal((fit.coefficients != 0).sum(axis=0), [4, 1, 0])
+        for j in range(3):
+            np.testing.assert_allclose(fit.predict(X)[:, j], fit_polynomial(X, Y[:, j]).polynomial.predict(X))
 
     def test_an_output_without_a_monomial_has_a_zero_there_and_not_rounding(self):
         X, _ = example()
@@ -583,7 +600,7 @@ class TestEstimator:
         assert model.equation_ == "2.5 x0*x2 - 0.7 x1^2 + 0.3 x3 - 4"
         assert model.score(X, y) == pytest.approx(1.0)
         assert model.path_.criterion == "held_out"
-        assert model.path_.strengths[model.path_.n_terms == 3] == model.lambda_
+        assert model.path_.strengths[model.path_.n_terms == 4] == model.lambda_
         np.testing.assert_array_equal(model.gradient(X), model.polynomial_.gradient(X))
         assert model.gradient(X).shape == X.shape
 
@@ -635,7 +652,7 @@ class TestEstimator:
     def test_no_bounds(self):
         X, y = example(n=50)
         model = SparseDictionaryRegressor(strength=np.inf, max_memory=np.inf).fit(X, y)
-        assert model.n_terms_ == 1
+        assert model.n_terms_ == 0
 
     @pytest.mark.parametrize("criterion", ["held_out", "bic"])
     def test_negative_weights_are_refused(self, criterion):

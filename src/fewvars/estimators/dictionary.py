@@ -27,8 +27,8 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     ----------
     max_degree : int, default=2
         Largest degree of a monomial.
-    method : {"threshold", "l1"}, default="threshold"
-        Least squares with small terms eliminated, or an l1 penalty (shrunk coefficients). The objectives
+    method : {"subsets", "l1"}, default="subsets"
+        Least squares on the best subset of terms of each size, or an l1 penalty (shrunk coefficients). The objectives
         and the scaling of the strength are those of `fewvars.polynomials.dictionary.fit_polynomial`.
     criterion : {"held_out", "bic"}, default="held_out"
         What chooses the strength: the fewest terms whose held-out error is within one standard error of
@@ -41,8 +41,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     coefficient_tolerance : float, default=0.0
         Coefficients of smaller absolute value, in the units of the data, are set to zero. The paper: 1e-4.
     fit_intercept : bool, default=True
-        Whether the constant monomial is in the dictionary. It is a term like the others in `coef_`, but
-        is never penalised or eliminated.
+        Whether the constant monomial is in the dictionary. It is a term like the others, but the l1 penalty spares it.
     max_memory : float, default=2**31
         Limit in bytes; a dictionary estimated to need more raises MemoryError before it is built.
 
@@ -61,7 +60,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     equation_ : str or list of str
         The polynomial as text, in terms of `feature_names_in_` or x0, x1, ...
     lambda_ : float
-        Strength of the fit; inf if a threshold left nothing but the constant.
+        Strength of the fit; inf if nothing but constants is left.
     polynomial_ : Polynomial
         The fitted function itself.
     path_ : DictionaryFit
@@ -82,7 +81,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         self,
         *,
         max_degree: int = 2,
-        method: str = "threshold",
+        method: str = "subsets",
         criterion: str = "held_out",
         cv: Any = None,
         strength: float | None = None,
@@ -107,7 +106,7 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
         X : array-like of shape (n, d)
             Inputs.
         y : array-like of shape (n,) or (n, n_outputs)
-            Outputs. Several outputs share their monomials.
+            Outputs. Each has its own terms.
         sample_weight : array-like of shape (n,), optional
             Weights as counts: weight 2 is a repeated row.
         """
@@ -177,9 +176,9 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, _CRITERIA)
         check_choice("method", self.method, METHODS)
-        threshold = self.method == "threshold"
-        if self.strength is not None and not (threshold and self.strength == np.inf):  # which leaves the constant
-            check_real("strength", self.strength, strict=not threshold)
+        subsets = self.method == "subsets"
+        if self.strength is not None and not (subsets and self.strength == np.inf):  # which leaves nothing
+            check_real("strength", self.strength, strict=not subsets)
         check_flag("fit_intercept", self.fit_intercept)
         if self.max_memory != np.inf:
             check_real("max_memory", self.max_memory)

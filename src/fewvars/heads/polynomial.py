@@ -15,6 +15,7 @@ from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count
 from fewvars.polynomials.reweighted import fit_polynomial_under
+from fewvars.search.held_out import EVIDENCE, TIE
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -112,7 +113,10 @@ class Polynomials(HeadKind):
     def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
-        options = {"max_degree": degree, "cv": list(splits.split(X)), "sample_weight": weight / weight.mean()}
+        # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
+        tolerance = EVIDENCE if self.settings.gap else TIE
+        options = {"max_degree": degree, "cv": list(splits.split(X)), "tolerance": tolerance}
+        options["sample_weight"] = weight / weight.mean()
         if self.settings.loss == SQUARED:
             found = fit_polynomial(X, y, **options).polynomial
         else:

@@ -20,7 +20,7 @@ from fewvars.heads.polynomial import PolynomialHead
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_exponents, monomial_values
 from fewvars.polynomials.units import Units
-from fewvars.search.held_out import HeldOut, Predictor, RowLoss, Scored
+from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -198,6 +198,7 @@ class WeakPolynomials:
             data.y[rows],
             max_degree=1,
             cv=list(splits.split(columns)),
+            tolerance=EVIDENCE,
             sample_weight=weight / weight.mean(),
         )
         return found.polynomial

@@ -50,12 +50,40 @@ class Compressed:
     output_sizes: FloatArray
     n: float
 
-    def in_users_units(self, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coefficients (..., m, k) of the raw columns, and the constants (..., k)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            raw = coefficients * self.output_scales / self.column_scales[:, None]
-        raw = np.where(coefficients == 0, 0.0, raw)
-        return raw, self.output_means - np.einsum("...mk,m->...k", raw, self.column_means)
+    def output(self, j: int) -> "OneOutput":
+        """Return the problem of the j-th output."""
+        return OneOutput(
+            self.factor,
+            self.target[:, j],
+            self.column_means,
+            self.column_scales,
+            float(self.output_means[j]),
+            float(self.output_scales[j]),
+            float(self.output_sizes[j]),
+            self.n,
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OneOutput:
+    """A `Compressed` problem of a single output, with target (r,)."""
+
+    factor: FloatArray
+    target: FloatArray
+    column_means: FloatArray
+    column_scales: FloatArray
+    mean: float
+    scale: float
+    size: float
+    n: float
+
+    def in_users_units(self, coefficients: FloatArray, constant: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+        """Coefficients of the raw columns, and the constants (s,), of fits (s, m) with a constant or without (s,)."""
+        raw = np.zeros_like(coefficients)
+        used = coefficients != 0
+        np.divide(coefficients * self.scale, self.column_scales, out=raw, where=used)
+        return raw, np.where(constant, self.mean - raw @ self.column_means, 0.0)
 
 
 def block_rows(width: int) -> int:

@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from fewvars._common.validation import FloatArray, check_choice, check_real
-from fewvars.polynomials.compressed import ROUNDING, Compressed
-from fewvars.polynomials.held_out import fewest_terms, held_out_errors
-from fewvars.polynomials.paths import DictionaryPath, bic, l1_path, threshold_path
+from fewvars.polynomials.compressed import ROUNDING, Compressed, OneOutput
+from fewvars.polynomials.held_out import held_out_errors
+from fewvars.polynomials.paths import DictionaryPath, bic, l1_path
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.problem import Problem
+from fewvars.polynomials.subset_path import subset_path
 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
-METHODS = ("threshold", "l1")
+METHODS = ("subsets", "l1")
 _ROWS_FOR_DIGITS = 1000
 # Root mean square residual, in units of the spread of y, of a fit that is exact but for rounding.
 _EXACT = 1e-9
@@ -37,11 +38,12 @@ class DictionaryFit:
     polynomial : Polynomial
         The polynomial in the units of the data, terms with nonzero coefficients only.
     strength : float
-        Strength of the chosen fit, see `fit_polynomial`; inf for a threshold that leaves no term.
+        Strength of the chosen fit, see `fit_polynomial`, the smallest over the outputs; inf if nothing but constants
+        is left.
     criterion : {"bic", "held_out", "fixed"}
         What chose it.
     strengths, n_terms, scores : ndarray of shape (s,)
-        The candidates: strength, number of monomials besides the constant, and the value of the
+        The candidates of all outputs, one output after the other: strength, number of terms, and the value of the
         criterion (nan when the strength was fixed).
     converged : bool
         Whether the solver reached its tolerance at every strength.
@@ -61,9 +63,10 @@ def fit_polynomial(
     y: ArrayLike,
     *,
     max_degree: int = 2,
-    method: str = "threshold",
+    method: str = "subsets",
     strength: float | None = None,
     cv: Any = None,
+    tolerance: float = 1.0,
     sample_weight: ArrayLike | None = None,
     constant: bool = True,
     coefficient_tolerance: float = 0.0,
@@ -71,29 +74,27 @@ def fit_polynomial(
 ) -> DictionaryFit:
     """Fit a sparse polynomial.
 
-    Columns of the dictionary and outputs are standardised internally (mean zero if there is a constant, mean
-    square one), so strengths have no units: a standardised coefficient b_j is c_j sd(column j) / sd(y).
-    Several outputs share their monomials; |b_j| then stands for a norm over the outputs. The constant
-    is never penalised or dropped.
+    Every output has its own terms. Columns of the dictionary and outputs are standardised internally (mean zero if
+    there is a constant, mean square one), so strengths have no units: a standardised coefficient b_j is
+    c_j sd(column j) / sd(y).
 
     If the mean of an input exceeds 8 of its standard deviations, the monomials are those of x - o, where o is a
     round number near the mean, and the polynomial says so (`Polynomial.origin`): in the raw input they would be nearly
     collinear, and the terms kept would depend on noise. Both bases span the same functions, unless there is no
     constant; nothing is shifted then. Noiseless data that have a shorter exact equation in the raw inputs get that one.
 
-    ``method="threshold"``: least squares on ever fewer monomials, the smallest root mean square |b_j| over
-    the outputs leaving first; see `threshold_path` for the two starts. The strength of a fit is the
-    smallest |b_j| in it. A given `strength` takes the first fit in which every |b_j| is at least that.
+    ``method="subsets"``: least squares on the best subset of monomials of each size, found by elimination and by
+    exchanges; see `subset_path`. The constant is a term like the others. The strength of a fit is the smallest |b_j| in
+    it. A given `strength` takes the first fit in which every |b_j| is at least that.
 
-    ``method="l1"``: minimise 1/(2 n) Σ_i w_i |y_i - f(x_i)|^2 + strength Σ_j |b_j| over standardised
-    outputs, |b_j| the Euclidean norm over the outputs. Its coefficients are shrunk, and are not refitted.
+    ``method="l1"``: minimise 1/(2 n) Σ_i w_i |y_i - f(x_i)|^2 + strength Σ_j |b_j| over the standardised output. Its
+    coefficients are shrunk, and are not refitted. The constant is never penalised or dropped.
 
     Without `strength` the fit is chosen among those of the path. Without `cv`, by the smallest
-    BIC = Σ_outputs n log(RSS / n) + log(n) (number of nonzero coefficients besides the constant). BIC
-    assumes independent samples; those of a trajectory are not, and it may then keep far too many terms.
-    With `cv`, by the mean squared error of the standardised outputs on the held-out rows: the fit with the
-    fewest monomials whose error is within one standard error of the best. The comparison is paired: the mean
-    over the splits of the logarithm of the ratio of errors against its standard error.
+    BIC = n log(RSS / n) + log(n) (number of terms). BIC assumes independent samples; those of a trajectory are not, and
+    it may then keep far too many terms. With `cv`, by the mean squared error on the held-out rows: the fit with the
+    fewest terms whose error is within `tolerance` standard errors of the best. The comparison is paired: the mean over
+    stretches of held-out rows of the logarithm of the ratio of errors, against its standard error.
 
     Parameters
     ----------
@@ -103,12 +104,15 @@ def fit_polynomial(
         Outputs.
     max_degree : int
         Largest degree of a monomial, at least 1.
-    method : {"threshold", "l1"}
-        How monomials are eliminated.
+    method : {"subsets", "l1"}
+        How few terms are found.
     strength : float, optional
         Fixed strength.
     cv : int, splitter or iterable of (train, test) index pairs, optional
         Anything that `sklearn.model_selection.check_cv` accepts. For a trajectory, hold out contiguous blocks.
+    tolerance : float
+        Standard errors of the paired comparison. Two suit rows that were smoothed or averaged in time: their errors are
+        smooth functions of the inputs, which one term more always explains a little.
     sample_weight : array-like of shape (n,), optional
         Weights as counts: weight 2 is a repeated row, weight 0 is no row, n is their sum.
     constant : bool
@@ -133,15 +137,16 @@ def fit_polynomial(
     """
     check_choice("method", method, METHODS)
     check_real("coefficient_tolerance", coefficient_tolerance)
-    if strength is not None and not (strength > 0 or (strength == 0 and method == "threshold")):
-        raise ValueError(f"strength must be positive (or zero, for a threshold), got {strength!r}.")
+    check_real("tolerance", tolerance)
+    if strength is not None and not (strength > 0 or (strength == 0 and method == "subsets")):
+        raise ValueError(f"strength must be positive (or zero, for subsets), got {strength!r}.")
     problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
-    chosen = _choose(problem, method, strength, cv)
+    chosen = _choose(problem, method, strength, cv, tolerance)
     if problem.units.x_origin.any() and chosen.exact:
-        raw = _choose(problem.without_origin(X, max_degree), method, strength, cv)
+        raw = _choose(problem.without_origin(X, max_degree), method, strength, cv, tolerance)
         if raw.exact and raw.n_terms < chosen.n_terms:
             chosen = raw
-    if not chosen.path.converged:
+    if not all(path.converged for path in chosen.paths):
         warnings.warn(
             "Coordinate descent did not converge at every strength; the weakest fits are approximate.",
             ConvergenceWarning,
@@ -157,65 +162,78 @@ def fit_polynomial(
 @final
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """A path of fits, the values (s,) of the criterion, and the fit that was chosen."""
+    """For each output its path, the values (s,) of the criterion along it, and the fit that was chosen."""
 
     problem: Problem
     data: Compressed
-    path: DictionaryPath
+    paths: list[DictionaryPath]
     criterion: str
-    scores: FloatArray
-    index: int
+    scores: list[FloatArray]
+    chosen: list[int]
 
     @property
     def n_terms(self) -> int:
-        return int(self.path.n_terms[self.index])
+        """Number of terms of all outputs."""
+        return sum(int(path.n_terms[i]) for path, i in zip(self.paths, self.chosen, strict=True))
 
     @property
     def exact(self) -> bool:
         """Whether nothing but rounding errors is left."""
-        return bool((self.path.residuals[self.index] <= self.data.n * _EXACT**2).all())
+        limit = self.data.n * _EXACT**2
+        return all(path.residuals[i] <= limit for path, i in zip(self.paths, self.chosen, strict=True))
 
     def polynomial(self, tolerance: float) -> Polynomial:
-        """Polynomial of k outputs in the units of the data, without its zero terms.
-
-        Outputs share their monomials: what is left of a monomial in an output that does without it is rounding error.
-        """
-        coefficients, data, exponents = self.path.coefficients[self.index], self.data, self.problem.exponents
-        raw, constants = data.in_users_units(np.where(np.abs(coefficients) <= ROUNDING, 0.0, coefficients))
-        if self.problem.constant:
-            parts = np.abs(data.output_means) + np.abs(raw.T) @ np.abs(data.column_means)
-            constants = np.where(np.abs(constants) <= ROUNDING * parts, 0.0, constants)
-            raw = np.concatenate((constants[None], raw))
-            exponents = np.concatenate((np.zeros((1, exponents.shape[1]), dtype=np.int64), exponents))
-        dense = self.problem.units.polynomial(exponents, raw)
+        """Polynomial of k outputs in the units of the data, without its zero terms."""
+        exponents = self.problem.exponents
+        columns = [self._column(j) for j in range(len(self.paths))]
+        exponents = np.concatenate((np.zeros((1, exponents.shape[1]), dtype=np.int64), exponents))
+        dense = self.problem.units.polynomial(exponents, np.column_stack(columns))
         raw = np.where(np.abs(dense.coefficients) < tolerance, 0.0, dense.coefficients)
         kept = raw.any(axis=1)
         return replace(dense, exponents=exponents[kept], coefficients=raw[kept])
 
+    def _column(self, j: int) -> FloatArray:
+        """Coefficients (1 + m,) of output j, the constant first, in the units of the problem."""
+        path, i, data = self.paths[j], self.chosen[j], self.data.output(j)
+        standardised = path.coefficients[i]
+        standardised = np.where(np.abs(standardised) <= ROUNDING, 0.0, standardised)
+        raw, constants = data.in_users_units(standardised[None], path.constant[[i]])
+        parts = abs(data.mean) + np.abs(raw[0]) @ np.abs(data.column_means)
+        return np.r_[0.0 if abs(constants[0]) <= ROUNDING * parts else constants[0], raw[0]]
+
     def result(self, polynomial: Polynomial) -> DictionaryFit:
-        path = self.path
-        strength = float(path.strengths[self.index])
+        """Return the polynomial with all candidates."""
         return DictionaryFit(
-            polynomial, strength, self.criterion, path.strengths, path.n_terms, self.scores, path.converged
+            polynomial,
+            min(float(path.strengths[i]) for path, i in zip(self.paths, self.chosen, strict=True)),
+            self.criterion,
+            np.concatenate([path.strengths for path in self.paths]),
+            np.concatenate([path.n_terms for path in self.paths]),
+            np.concatenate(self.scores),
+            all(path.converged for path in self.paths),
         )
 
 
-def _choose(problem: Problem, method: str, strength: float | None, cv: Any) -> _Choice:
-    """Fit the path and choose from it: the given strength, the smallest BIC, or the smallest held-out error."""
+def _choose(problem: Problem, method: str, strength: float | None, cv: Any, tolerance: float) -> _Choice:
+    """Fit the paths and choose from them: the given strength, the smallest BIC, or the smallest held-out error."""
     data = problem.compressed(slice(None))
-    path = _path(data, method, strength)
+    outputs = [data.output(j) for j in range(problem.Y.shape[1])]
+    paths = [_path(output, problem.constant, method, strength) for output in outputs]
     if strength is not None:
-        index = int(np.argmax(path.strengths >= strength))
-        return _Choice(problem, data, path, "fixed", np.full(len(path.strengths), np.nan), index)
+        unknown = [np.full(len(path.strengths), np.nan) for path in paths]
+        first = [int(np.argmax(path.strengths >= strength)) for path in paths]
+        return _Choice(problem, data, paths, "fixed", unknown, first)
     if cv is None:
-        scores = bic(data, path.coefficients, path.residuals)
-        in_users_units = scores + 2 * np.log(2.0) * data.n * problem.units.y_power.sum()
-        return _Choice(problem, data, path, "bic", in_users_units, int(scores.argmin()))
-    errors = held_out_errors(problem, data, path, method, cv)
-    return _Choice(problem, data, path, "held_out", errors.mean(axis=0), fewest_terms(errors, path.n_terms))
+        scores = [bic(output, path.residuals, path.n_terms) for output, path in zip(outputs, paths, strict=True)]
+        shifts = 2 * np.log(2.0) * data.n * problem.units.y_power  # to the user's units
+        least = [int(score.argmin()) for score in scores]
+        return _Choice(problem, data, paths, "bic", [a + b for a, b in zip(scores, shifts, strict=True)], least)
+    errors = held_out_errors(problem, data, paths, method, cv)
+    fewest = [error.fewest_terms(path.n_terms, tolerance) for error, path in zip(errors, paths, strict=True)]
+    return _Choice(problem, data, paths, "held_out", [error.means for error in errors], fewest)
 
 
-def _path(data: Compressed, method: str, strength: float | None) -> DictionaryPath:
-    if method == "threshold":
-        return threshold_path(data)
-    return l1_path(data, None if strength is None else np.array([float(strength)]))
+def _path(data: OneOutput, constant: bool, method: str, strength: float | None) -> DictionaryPath:
+    if method == "subsets":
+        return subset_path(data, constant)
+    return l1_path(data, constant, None if strength is None else np.array([float(strength)]))

@@ -46,7 +46,14 @@ class _Monomials:
 
 
 def fit_polynomial_under(
-    loss: Loss, X: FloatArray, Y: FloatArray, *, max_degree: int, cv: Splits, sample_weight: FloatArray
+    loss: Loss,
+    X: FloatArray,
+    Y: FloatArray,
+    *,
+    max_degree: int,
+    cv: Splits,
+    sample_weight: FloatArray,
+    tolerance: float = 1.0,
 ) -> Polynomial:
     """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small; see `fit_polynomial` for how sparse.
 
@@ -62,6 +69,7 @@ def fit_polynomial_under(
     max_degree : int
     cv : pairs of (train, test) row numbers
     sample_weight : (n,)
+    tolerance : float
     """
     nothing = np.zeros((0, X.shape[1]), np.int64)
     terms = _Monomials.of(X, nothing, np.zeros(X.shape[1]), sample_weight)
@@ -71,7 +79,7 @@ def fit_polynomial_under(
         curvatures = loss.curvatures(predicted, Y)
         response = predicted - loss.derivatives(predicted, Y) / curvatures
         polynomials = [
-            fit_polynomial(X, z, max_degree=max_degree, cv=cv, sample_weight=c / c.mean())
+            fit_polynomial(X, z, max_degree=max_degree, cv=cv, tolerance=tolerance, sample_weight=c / c.mean())
             for z, c in zip(response.T, (sample_weight[:, None] * curvatures).T, strict=True)
         ]
         chosen = np.unique(np.vstack([nothing, *(found.polynomial.exponents for found in polynomials)]), axis=0)

@@ -1,0 +1,72 @@
+"""The path of best subsets of a dictionary: candidates, their best subsets, and least squares on each."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from fewvars._common.validation import FloatArray
+from fewvars.polynomials.compressed import DEPENDENT, OneOutput
+from fewvars.polynomials.paths import SAMPLES_PER_COLUMN, DictionaryPath
+from fewvars.polynomials.subsets import Columns, best_subsets, eliminated, inverse_of, solved_by_qr
+
+_MOST_CANDIDATES = 100
+
+
+def subset_path(data: OneOutput, constant: bool = True) -> DictionaryPath:
+    """Least squares on ever fewer terms, from many to none; the constant is a term like the others.
+
+    Subsets of at most 12 terms are the best that exchanges find among 100 candidates: all columns, or those that
+    orthogonal matching pursuit takes first. Larger ones are what elimination leaves, of all columns if there are at
+    least three samples for each. The strength of a fit is its smallest standardised coefficient.
+    """
+    table, target = _with_constant(data) if constant else (data.factor, data.target)
+    usable = np.flatnonzero(data.column_scales > 0)
+    limit = max(1, min(int(data.n) // SAMPLES_PER_COLUMN, _MOST_CANDIDATES))
+    first = np.zeros(int(constant), dtype=np.intp)
+    subsets: list[NDArray[np.intp]] = []
+    few = np.concatenate((first, constant + (usable if usable.size <= limit else _matched(data, limit))))
+    if limit < usable.size <= data.n / SAMPLES_PER_COLUMN:
+        many = np.concatenate((first, constant + usable))
+        subsets = [many[chosen] for chosen in eliminated(Columns.of(table[:, many], target), more_than=few.size)]
+    subsets += [few[chosen] for chosen in best_subsets(Columns.of(table[:, few], target))]
+    strengths, residuals = np.full(len(subsets), np.inf), np.empty(len(subsets))
+    coefficients = np.zeros((len(subsets), table.shape[1]))
+    for i, chosen in enumerate(subsets):
+        upper, rotated, residuals[i] = solved_by_qr(table[:, chosen], target)
+        coefficients[i, chosen] = inverse_of(upper) @ rotated
+        if (terms := chosen[chosen >= constant]).size:
+            strengths[i] = np.abs(coefficients[i, terms]).min()
+    kept = np.array([bool(constant and chosen.size and chosen[0] == 0) for chosen in subsets])
+    return DictionaryPath(strengths, coefficients[:, int(constant) :], kept, residuals)
+
+
+def _with_constant(data: OneOutput) -> tuple[FloatArray, FloatArray]:
+    """Factor (r + 1, 1 + m) and target (r + 1,) of the same problem before columns and output were centred."""
+    root = np.sqrt(data.n)
+    shifts = np.divide(
+        data.column_means, data.column_scales, out=np.zeros_like(data.column_means), where=data.column_scales > 0
+    )
+    below = np.column_stack((np.zeros(len(data.factor)), data.factor))
+    return np.vstack((root * np.r_[1.0, shifts], below)), np.r_[root * data.mean / data.scale, data.target]
+
+
+def _matched(data: OneOutput, limit: int) -> NDArray[np.intp]:
+    """The first `limit` columns that orthogonal matching pursuit takes, a fiftieth of them at a time."""
+    chosen = np.zeros(data.factor.shape[1], dtype=bool)
+    basis, residual = np.empty((len(data.factor), 0)), data.target
+    while (missing := limit - chosen.sum()) > 0:
+        scores = np.abs(data.factor.T @ residual)
+        scores[chosen] = 0.0
+        best = np.argsort(-scores, kind="stable")[: min(missing, max(1, limit // 50))]
+        best = best[scores[best] > DEPENDENT * data.n]
+        if not best.size:
+            break
+        chosen[best] = True
+        block = data.factor[:, best]
+        for _ in range(2):  # once leaves rounding behind, twice is enough
+            block = block - basis @ (basis.T @ block)
+        directions, upper, _ = qr(block, mode="economic", pivoting=True)
+        rank = (np.abs(np.diag(upper)) > DEPENDENT * np.sqrt(data.n)).sum()
+        basis = np.concatenate((basis, directions[:, :rank]), axis=1)
+        residual = data.target - basis @ (basis.T @ data.target)
+    return np.flatnonzero(chosen)
