@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -115,8 +115,12 @@ class Polynomials(HeadKind):
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
         # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
         tolerance = EVIDENCE if self.settings.gap else TIE
-        options = {"max_degree": degree, "cv": list(splits.split(X)), "tolerance": tolerance}
-        options["sample_weight"] = weight / weight.mean()
+        options: dict[str, Any] = {
+            "max_degree": degree,
+            "cv": list(splits.split(X)),
+            "tolerance": tolerance,
+            "sample_weight": weight / weight.mean(),
+        }
         if self.settings.loss == SQUARED:
             found = fit_polynomial(X, y, **options).polynomial
         else:
