@@ -11,11 +11,15 @@ from fewvars.heads import Head, HeadSettings
 from fewvars.heads.weak import Averages, choose_weak_head
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
+from fewvars.search.variables.polynomial_judge import PolynomialJudge
 from fewvars.search.variables.search import closed_search
+from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.search.variables.support import settled
 from fewvars.search.variables.terms import Terms
 from fewvars.search.variables.tested import edge_evidence, propose
+
+MOST_FOR_POLYNOMIALS = 10  # inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +170,18 @@ class System:
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
 
     def _support(self, problem: Problem, groups: Groups) -> tuple[np.ndarray, float]:
-        """Return the groups (a mask) that a target depends on, and the held-out error with them."""
+        """Return the groups (a mask) that a target depends on, and the held-out error with them.
+
+        Where full polynomials of what was found predict better than sums of simple terms, they decide what is needed.
+        """
         if problem.constant or not groups.usable.any():
             return groups.included, 0.0
         proposal, tamed = propose(problem, groups, None)
         closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
+        if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
+            full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
+            simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
+            if full.error(better) < closed.error(simple):
+                support = settled(full, [support.groups], groups.included, TIE)
         return support.groups, support.held_out_error

@@ -110,8 +110,9 @@ class GrowingModel:
         """Return the p-value of leaving out every term that a group occurs in."""
         others = self._basis([term for term in self.chosen if group not in term.groups])
         rest = self._Q - others @ (others.T @ self._Q)
-        U, s, _ = np.linalg.svd(rest, full_matrices=False)
-        lost = U[:, s > 1e-3]
+        squares, vectors = np.linalg.eigh(rest.T @ rest)  # LAPACK's divide and conquer for `svd` may not converge here
+        large = squares > 1e-6
+        lost = rest @ (vectors[:, large] / np.sqrt(squares[large]))
         if not lost.shape[1]:
             return 1.0
         outputs = self.robust_outputs if self.loss.outliers else self._left(others)
