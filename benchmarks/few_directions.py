@@ -138,21 +138,22 @@ def four_table(rows):
         f"{median(rows, 'centred'):.3f} | | {median(rows, 'seconds'):.0f} |"
     )
     right = sum(row["k"] == 4 for row in rows)
-    lines.append(f"\nk = 4 in {right} of {len(rows)}. Asked: 9 of 10, median angle below 8, median error below 0.12.")
+    lines.append(f"\nk = 4 in {right} of {len(rows)}. Goal: 9 of 10, median angle below 8, median error below 0.12.")
     return "\n".join(lines)
 
 
 NAMES = {
     "ours": "few directions",
-    "literal": "Algorithm 2, literally",
+    "literal": "Algorithm 2 (literal)",
     "dictionary": "sparse dictionary",
-    "l1": "sparse dictionary, l1 and BIC",
+    "l1": "sparse dictionary (l1, BIC)",
 }
 
 
 def paper_table(rows):
     lines = [
-        "| method | k | angle to the true space | of the two strong directions | relative error | centred error | s |",
+        "| method | k | angle to the true space | angle of the two strong directions | relative error "
+        "| centred error | s |",
         "|---|---|---|---|---|---|---|",
     ]
     for method, name in NAMES.items():
@@ -167,7 +168,7 @@ def paper_table(rows):
             f"{median(some, 'centred'):.3f} | {median(some, 'seconds'):.0f} |"
         )
     lines.append(
-        "\nMedians; k for each matrix. Asked of the first row: k = 3 in most, strong directions within 2, error below "
+        "\nMedians; k for each matrix. Goal for the first row: k = 3 in most, strong directions within 2, error below "
         "0.03."
     )
     return "\n".join(lines)

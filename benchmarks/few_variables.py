@@ -82,7 +82,7 @@ def lorenz_fit(target: str, variant: str, seed: int) -> Row:
     }
 
 
-def asked(experiment: Experiment, variant: str) -> tuple[str, str]:
+def goals(experiment: Experiment, variant: str) -> tuple[str, str]:
     """Return the goals for exact supports and mean error; the head does not change the support."""
     if variant == "no t":
         return "", ""
@@ -91,14 +91,14 @@ def asked(experiment: Experiment, variant: str) -> tuple[str, str]:
 
 
 def lorenz_table(rows: list[Row]) -> str:
-    columns = ("target, noise", "variant", "exact", "asked", "relative error", "asked", "centred error", "paper")
+    columns = ("target, noise", "variant", "exact", "goal", "relative error", "goal", "centred error", "paper's error")
     lines = []
     for variant in VARIANTS:
         for name, experiment in LORENZ.items():
             some = [row for row in rows if (row["target"], row["variant"]) == (name, variant)]
             if not some:
                 continue
-            exact, error = asked(experiment, variant)
+            exact, error = goals(experiment, variant)
             lines.append(
                 (
                     *(name, variant, f"{sum(r['exact'] for r in some)} of {len(some)}", exact),

@@ -61,7 +61,7 @@ def large(X):
     return 2 * np.tanh(X[:, 0] + X[:, 1]) + np.sin(2 * X[:, 2]) * X[:, 3]
 
 
-# Name: data, options, the ratio asked for.
+# Name: data, options, the goal for the ratio.
 CASES = {
     "8000 x 40, Lorenz-96": (lorenz96, {}, 0.33),
     "500 x 20": (lambda: independent(500, 20, small, 0.3), {}, 0.25),
@@ -79,7 +79,7 @@ def timed(source: Path, data: Path, options: dict) -> dict:
 
 
 def line(name: str, before: Path, rounds: int) -> tuple:
-    make, options, asked = CASES[name]
+    make, options, goal = CASES[name]
     sources = (before / "src", Path(fv.__file__).parents[1])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.npz"
@@ -89,7 +89,7 @@ def line(name: str, before: Path, rounds: int) -> tuple:
     old, new = fits[-1]
     same = "yes" if old["support"] == new["support"] else "no"
     ratio, errors = seconds[1] / seconds[0], (f"{old['error']:.4g}", f"{new['error']:.4g}")
-    return name, f"{seconds[0]:.2f}", f"{seconds[1]:.2f}", f"{ratio:.2f}", asked, *errors, same
+    return name, f"{seconds[0]:.2f}", f"{seconds[1]:.2f}", f"{ratio:.2f}", goal, *errors, same
 
 
 def main() -> None:
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     options = parser.parse_args()
-    columns = ("data", "s before", "s now", "ratio", "asked", "error before", "error now", "same variables")
+    columns = ("data", "s before", "s now", "ratio", "goal", "error before", "error now", "same variables")
     print(table(columns, [line(name, options.before, options.rounds) for name in options.cases]))
 
 

@@ -784,8 +784,8 @@ def test_the_command_tells_of_failures(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "EXPERIMENTS", (replace(STARTS, methods=(BROKEN, PLAIN, absent)),))
     done = invoke("--rows", tmp_path, "--replicates", 1, "--quiet")
     assert done.exit_code == 0
-    assert "Fits that failed: 1." in done.stderr
-    assert "left out: a method to come" in done.stderr
+    assert "1 fits failed." in done.stderr
+    assert "a method to come is left out" in done.stderr
 
 
 @pytest.mark.parametrize(

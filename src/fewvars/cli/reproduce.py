@@ -66,8 +66,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of the paper and compare the results with its figures.
 
-    Every finished fit is kept in FOLDER. Started again, whatever ended the last run, only what is missing is
-    run. Tables and figures are made of all rows in FOLDER.
+    Every finished fit is kept in FOLDER. If the command is interrupted, run it again: it makes only the fits that are
+    missing. Tables and figures show all rows in FOLDER.
     """
     from joblib import cpu_count
 
@@ -90,7 +90,7 @@ def reproduce(
         folder = folder.fresh()
         note(f"Starting over in {folder.path}.")
     for method in sorted({m.label for experiment in chosen for m in experiment.methods if not m.available}):
-        note(f"Not in this version of fewvars, left out: {method}.")
+        note(f"{method} is left out: this version of fewvars does not have it.")
     failed = 0
     if not no_fits:
         try:
@@ -105,17 +105,15 @@ def reproduce(
                 progress=not quiet,
             )
         except KeyboardInterrupt:
-            note(f"Finished fits are kept in {folder.path}; the same command goes on from there.")
+            note(f"The finished fits are in {folder.path}; run the same command again to continue.")
             raise
         failed = sum(not row.fitted for row in found)
     report = study.write_report(folder.path, experiments=study.EXPERIMENTS)
     if tables is not None:
         write_atomically(tables, report.tables.read_bytes())
-    if report.contents.stale:
-        note(f"Rows of specifications that have changed since, kept and not used: {report.contents.stale}.")
-    if report.contents.unreadable:
-        note(f"Torn lines, passed over: {report.contents.unreadable}.")
+    for text in report.contents.ignored:
+        note(text)
     if failed:
-        note(f"Fits that failed: {failed}. Their rows say why, and --retry-failed runs them again.")
+        note(f"{failed} fits failed. Their rows say why, and --retry-failed repeats them.")
     say(f"Page: {report.page.resolve()}")
     say(f"Tables: {(tables or report.tables).resolve()}")

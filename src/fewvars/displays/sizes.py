@@ -16,8 +16,6 @@ from fewvars.displays.figure import (
     quiet,
     whole_ticks,
 )
-from fewvars.paper import AdaptiveDirectionsRegressor
-from fewvars.paper.base import NetworkRegressor
 
 
 class SupportSizeDisplay:
@@ -72,11 +70,11 @@ class SupportSizeDisplay:
     @classmethod
     def of(cls, estimator: Any) -> "SupportSizeDisplay":
         """Return what would be drawn, without drawing it."""
-        if isinstance(estimator, NetworkRegressor):
-            path = fitted_attribute(estimator, "path_", cls.__name__)
+        path = fitted_attribute(estimator, "path_", cls.__name__)
+        if getattr(path, "bic", None) is not None:
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
-            what = "directions" if isinstance(estimator, AdaptiveDirectionsRegressor) else "variables"
+            what = "directions" if hasattr(estimator, "n_directions_") else "variables"
             return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
         found = findings_of(estimator, cls.__name__)
         return cls(found.sizes, found.errors, found.errors_se, chosen=found.chosen_size, what=found.kind)

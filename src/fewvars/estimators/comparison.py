@@ -1,4 +1,4 @@
-"""Variables, directions or neither? All forms on the same held-out blocks, and the simplest that is not worse."""
+"""Variables, directions or neither: compare them on the same held-out blocks, and choose the simplest that suffices."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,20 +18,21 @@ from fewvars.search.variables.network_judge import NetworkJudge
 from fewvars.series.scaling import Scaling
 
 _SENTENCES = {
-    "mean": "nothing in X explains y better than its mean does",
+    "mean": "no input predicts y better than its mean",
     "variables": "y is a function of few variables",
-    "directions": "y is a function of few directions",
-    "network": "y needs all inputs: neither few variables nor few directions explain it as well",
+    "directions": "y is a function of few linear combinations of the inputs",
+    "network": "y needs all inputs, and neither few variables nor few directions predict it as well",
 }
 _RULE = (
-    "The log ratios decide: all blocks count alike in them, while the hardest rule the mean error. The first form\n"
-    "within one standard error of the best is taken; the mean stands unless the best is better by two."
+    "Forms are compared by their log ratios, in which every block counts equally; the hardest blocks dominate the\n"
+    "mean errors. We choose the first form within one standard error of the best, and any form only if the best is\n"
+    "better than the mean by two standard errors."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What each form explains, and the one to take.
+    """How well each form predicts y, and which one to choose.
 
     Attributes
     ----------
@@ -74,10 +75,10 @@ class Comparison:
             lines.append(f"{form:<12}{self.numbers[i]:>8}  {error:<22}{ratio}")
         lines.append(_RULE)
         lines += [
-            f"Not to choose from: the {form}, which are as many as the inputs."
+            f"The {form} are not a candidate, because there are as many of them as inputs."
             for form in _not_few(self.variables, self.directions)
         ]
-        return "\n".join([*lines, f"Take the {self.recommendation}: {_SENTENCES[self.recommendation]}."])
+        return "\n".join([*lines, f"Recommended: {self.recommendation}, because {_SENTENCES[self.recommendation]}."])
 
 
 def compare(

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_flag, check_real, check_samples, counted_rows
 from fewvars.polynomials.dictionary import METHODS, fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial
@@ -119,18 +120,19 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
             present = counted_rows(weight, fewest=2)
             inputs, outputs, weight = inputs[present], outputs[present], weight[present]
             cv = BlockedSplit(max(2, min(_SPLITS, len(inputs))))
-        self.path_ = fit_polynomial(
-            inputs,
-            outputs,
-            max_degree=self.max_degree,
-            method=self.method,
-            strength=self.strength,
-            cv=cv,
-            sample_weight=weight,
-            constant=self.fit_intercept,
-            coefficient_tolerance=self.coefficient_tolerance,
-            max_memory=self.max_memory,
-        )
+        with single_blas_thread():
+            self.path_ = fit_polynomial(
+                inputs,
+                outputs,
+                max_degree=self.max_degree,
+                method=self.method,
+                strength=self.strength,
+                cv=cv,
+                sample_weight=weight,
+                constant=self.fit_intercept,
+                coefficient_tolerance=self.coefficient_tolerance,
+                max_memory=self.max_memory,
+            )
         return self
 
     @property

@@ -185,14 +185,14 @@ def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    return model._head.export(graph, graph.columns(x, model.support_)), model._single_output
+    return model.findings().head.export(graph, graph.columns(x, model.support_)), model._single_output
 
 
 @outputs.register
 def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
     centred = graph.add("Sub", x, graph.numbers(model.mean_))
     combinations = graph.add("MatMul", centred, graph.numbers(model.directions_.T))
-    return model._head.export(graph, combinations), model._single_output
+    return model.findings().head.export(graph, combinations), model._single_output
 
 
 @outputs.register

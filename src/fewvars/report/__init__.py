@@ -70,43 +70,21 @@ def write_report(
     write_atomically(path, text)
 
 
-def report_html(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    t: Any = None,
-    trajectory: Any = None,
-    title: str | None = None,
-    target_name: str | Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
-    command: str | None = None,
-    seconds: float | None = None,
-    date: str | None = None,
-) -> str:
-    """Return the report as text; the same arguments give the same text. See `write_report`.
+def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about: Any) -> str:
+    """Return the report as text; the same arguments give the same text.
 
     Parameters
     ----------
     date : str, optional
         When it was written, as in 2025-12-31.
+    **about
+        The other arguments of `write_report`.
     """
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
-    facts = gather(
-        model,
-        X,
-        y,
-        t=t,
-        trajectory=trajectory,
-        title=title,
-        target_name=target_name,
-        feature_names=feature_names,
-        command=command,
-        seconds=seconds,
-    )
+    facts = gather(model, X, y, **about)
     with drawing():
         found = (sections.evidence, sections.function, sections.agreement, sections.caveats)
         parts = [

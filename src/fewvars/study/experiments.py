@@ -1,8 +1,8 @@
-"""The five experiments of the paper (Sec. 4.2 to 4.5) with its figures and how its text was read."""
+"""The five experiments of the paper (Sec. 4.2 to 4.5) with its figures and how we read its text."""
 
 from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting
 
-LITERAL = Method("literal", "literal", "Algorithm 1, literally", "fewvars.paper:AdaptiveGroupLassoRegressor")
+LITERAL = Method("literal", "literal", "Algorithm 1 (literal)", "fewvars.paper:AdaptiveGroupLassoRegressor")
 OURS = Method("ours", "ours", "fewvars", "fewvars:FewVariablesRegressor", times=True)
 PLAIN = Method("plain", "plain", "plain network", "fewvars:NeuralRegressor")
 GROUP_LASSO = Method("group-lasso", "group-lasso", "group lasso network", "fewvars:GroupLassoRegressor")
@@ -16,7 +16,7 @@ DICTIONARY_L1 = Method(
     (("method", "l1"), ("criterion", "bic"), ("coefficient_tolerance", 1e-4)),
 )
 BASELINES = (PLAIN, GROUP_LASSO, DICTIONARY, DICTIONARY_L1)
-LITERAL_2 = Method("literal", "literal", "Algorithm 2, literally", "fewvars.paper:AdaptiveDirectionsRegressor")
+LITERAL_2 = Method("literal", "literal", "Algorithm 2 (literal)", "fewvars.paper:AdaptiveDirectionsRegressor")
 OURS_2 = Method("ours", "ours", "fewvars", "fewvars:FewDirectionsRegressor", times=True)
 
 FAMILIES = tuple(method.family for method in (LITERAL, OURS, *BASELINES))
@@ -26,7 +26,7 @@ LEVELS = (0.02, 0.03, 0.04, 0.05)
 
 def _wide(width: int) -> Method:
     sizes = (("hidden_layer_sizes", (width,) * 3),)
-    return Method(f"literal-{width}", "literal", f"Algorithm 1, literally, H = {width}", LITERAL.estimator, sizes)
+    return Method(f"literal-{width}", "literal", f"Algorithm 1 (literal), H = {width}", LITERAL.estimator, sizes)
 
 
 SIZE = Experiment(
@@ -45,7 +45,7 @@ SIZE = Experiment(
         "The function is the 25th Lorenz equation.",
         "The paper counts 681 parameters at H = 10; a network of that shape has 641.",
         'The paper says that its specificities are "all greater than 0.8"; its table has 0.79 at H = 80.',
-        "All data sets share one trajectory and differ in the noise only; test samples are noiseless.",
+        "All data sets share one trajectory and differ only in the noise; test samples are noiseless.",
     ),
     (
         Drawing(
@@ -75,7 +75,7 @@ NOISE = Experiment(
     ),
     (
         "The function is the 10th Lorenz equation.",
-        "The paper gives averages as a figure only. Its dictionary's sensitivity falls from 1 to 0.8 over the levels.",
+        "The paper shows averages only in a figure. The sensitivity of its dictionary falls from 1 to 0.8.",
     ),
     (
         Drawing(
@@ -102,10 +102,10 @@ NOISELESS = Experiment(
         Reported("no noise", "dictionary-l1", "", "", "4.2e-5 (swapped)"),
     ),
     (
-        "The function is the 10th Lorenz equation; replicates differ in the initialisation. "
-        "Dictionaries have none and are fitted once.",
-        "The paper lists 0.061 for the dictionary and 4.2e-5 for its own method and then calls the dictionary best. "
-        "A dictionary is exact on a noiseless polynomial: the two are swapped here.",
+        "The function is the 10th Lorenz equation; replicates differ in the initialisation of the networks. "
+        "Dictionaries have no initialisation and are fitted once.",
+        "The paper lists 0.061 for the dictionary and 4.2e-5 for its own method, and then calls the dictionary best. "
+        "A dictionary is exact on a noiseless polynomial, so we assume that the two numbers were swapped.",
     ),
     (Drawing("noiseless-curves", "curves", "Learned curves without noise (the paper's Fig. 2), replicate 0."),),
 )
@@ -129,7 +129,7 @@ FUNCTIONS = Experiment(
         Reported("setting 3", "dictionary-l1", "1", "0", "0.622"),
     ),
     (
-        "Powers of negative numbers are read as powers of absolute values: |x|^(4/3), |x|^(2/3), |x|^(4/5).",
+        "We read powers of negative numbers as powers of absolute values: |x|^(4/3), |x|^(2/3), |x|^(4/5).",
         "The relative error is not centred. In setting 2 the training mean alone scores 0.015; the centred error, "
         "the root of 1 - R^2, is 1 for a constant.",
         "Setting 1 has noise 0.02 in the outputs, setting 2 in the inputs, setting 3 in both.",
@@ -145,14 +145,14 @@ DIRECTIONS = Experiment(
     (LITERAL_2, OURS_2, DICTIONARY, DICTIONARY_L1),
     (),
     (
-        "The paper shows one curve for each method and no numbers. A is 4 x 50 in its text; x is in R^40, so A is "
-        "4 x 40 here, drawn anew for each replicate.",
+        "The paper shows one curve for each method and no numbers. In its text A is 4 x 50; since x is in R^40, we "
+        "take 4 x 40, and each replicate draws a new A.",
         "g(z) = (z4 - z1) z2 - z3 + 8 has three directions, not four: a4 - a1, a2 and a3. The last is weak, about 2% "
-        "of the spread of y. Exact means a rank of three.",
-        "The paper's penalty counts columns of the second layer, which may be collinear: the rank is what counts.",
+        "of the spread of y. The rank is exact if it is three.",
+        "The paper's penalty counts columns of the second layer, which may be collinear, so look at the rank instead.",
         "Angles are the largest principal angles, in degrees and in the units of the inputs, between the space that "
-        "was found and the true one, or the plane of the two strong directions. A large enough space contains both: "
-        "read angles with the rank.",
+        "was found and the true one, or the plane of the two strong directions. A space that is too large may contain "
+        "both, so small angles mean little if the rank is too large.",
     ),
     (Drawing("directions-curves", "curves", "Learned curves of g(Ax) (the paper's Fig. 6), replicate 0."),),
 )

@@ -20,8 +20,10 @@ _FIRST_NAMES: Mapping[str, Mapping[str, str]] = {
 # Parameters of that time that no longer exist, and the one value that they could have.
 _REMOVED: Mapping[str, Mapping[str, Any]] = {"fewvars:FewDirectionsRegressor": {"solver": "momentum"}}
 # Parameters that did not exist then, and their defaults: only another value makes another method.
+_COLUMNS = {"missing": "error", "types": None, "unseen": "error"}
 _ADDED: Mapping[str, Mapping[str, Any]] = {
-    "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto"},
+    "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto", **_COLUMNS},
+    "fewvars:FewDirectionsRegressor": _COLUMNS,
 }
 # Estimators whose choices were one parameter, a dataclass, and whose hidden layers were of one width.
 _PAPER = ("fewvars.paper:", "fewvars:NeuralRegressor", "fewvars:GroupLassoRegressor")

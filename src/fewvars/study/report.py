@@ -129,14 +129,14 @@ def _doubts(rows: list[Row]) -> list[str]:
     if failures:
         first = failures[0]
         notes.append(
-            f"Fits that failed and are not in the means: {len(failures)}. The first: {first.setting}, {first.method}, "
+            f"{len(failures)} fits failed and are not in the means. The first is {first.setting}, {first.method}, "
             f"replicate {first.replicate}: {' '.join(first.reason.split())}"
         )
     trajectories = Counter((row.setting, row.trajectory) for row in rows if row.fitted)
     if len(trajectories) > len({setting for setting, _ in trajectories}):
         notes.append(
-            "Fits followed different trajectories: the system is chaotic and machines round differently. "
-            "Compare rows of one machine."
+            "The fits used different trajectories, because the system is chaotic and machines round differently: "
+            "compare only rows made on the same machine."
         )
     return notes
 
@@ -148,9 +148,4 @@ def _origin(contents: Contents) -> list[str]:
         ", ".join((*(f"{name} {number}" for name, number in row.versions.items()), f"commit {row.commit or 'unknown'}"))
         for row in rows
     )
-    notes = [f"Fits by {versions}: {count}." for versions, count in sorted(made.items())]
-    if contents.stale:
-        notes.append(f"Rows of specifications that have changed since, kept and not used: {contents.stale}.")
-    if contents.unreadable:
-        notes.append(f"Torn lines, passed over: {contents.unreadable}.")
-    return notes
+    return [*(f"{count} fits were made by {versions}." for versions, count in sorted(made.items())), *contents.ignored]

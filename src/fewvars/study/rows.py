@@ -130,14 +130,21 @@ class Contents:
     rows : dict of Row by key
         One for each fit; one that came to an end before any that failed.
     stale : int
-        Rows of fits whose specification has changed since. They are kept and not used.
+        Rows of fits whose specification has changed since. They stay in the folder but are ignored.
     unreadable : int
-        Torn lines.
+        Incomplete lines.
     """
 
     rows: dict[Key, Row]
     stale: int
     unreadable: int
+
+    @property
+    def ignored(self) -> list[str]:
+        """What was not used, in words."""
+        changed = "rows were ignored, because the specification of their fits has changed"
+        counts = {changed: self.stale, "incomplete lines were ignored": self.unreadable}
+        return [f"{count} {what}." for what, count in counts.items() if count]
 
 
 @final
