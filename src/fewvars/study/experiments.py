@@ -6,7 +6,9 @@ LITERAL = Method("literal", "literal", "Algorithm 1 (literal)", "fewvars.paper:A
 OURS = Method("ours", "ours", "fewvars", "fewvars:FewVariablesRegressor", times=True)
 PLAIN = Method("plain", "plain", "plain network", "fewvars:NeuralRegressor")
 GROUP_LASSO = Method("group-lasso", "group-lasso", "group lasso network", "fewvars:GroupLassoRegressor")
-DICTIONARY = Method("dictionary", "dictionary", "dictionary", "fewvars:SparseDictionaryRegressor")
+DICTIONARY = Method(
+    "dictionary", "dictionary", "dictionary", "fewvars:SparseDictionaryRegressor", (("method", "threshold"),)
+)
 # The paper's threshold on coefficients, and the criterion that it uses elsewhere; its solver has no name.
 DICTIONARY_L1 = Method(
     "dictionary-l1",
