@@ -123,7 +123,7 @@ def test_a_constant_output_adds_nothing_to_the_error():
     X, y, weight = rng.standard_normal((120, 1)), rng.standard_normal((120, 1)), np.ones(120)
     held_out = HeldOut.of([(np.arange(90), np.arange(90, 120))], weight)
     errors = [
-        Trial(X, outputs, weight, held_out).errors(MeanHead.fit)
+        Trial(X, outputs, weight, held_out).score(MeanHead.fit).errors
         for outputs in (y, np.column_stack([y, np.full(120, 7.0)]))
     ]
     assert_allclose(*errors)
@@ -137,7 +137,8 @@ def test_mean_head():
 
 def test_without_inputs_the_mean_is_left():
     weight = np.array([1.0, 1.0, 2.0])
-    choice = choose_head(KINDS["auto"], Trial(np.empty((3, 0)), np.array([[1.0], [2.0], [3.0]]), weight, None))
+    held_out = HeldOut.of([(np.arange(1), np.arange(1, 3))], weight)
+    choice = choose_head(KINDS["auto"], Trial(np.empty((3, 0)), np.array([[1.0], [2.0], [3.0]]), weight, held_out))
     assert choice.name == "mean"
     assert choice.errors == {}
     assert choice.fit(np.empty((3, 0)), np.array([[1.0], [2.0], [3.0]]), weight).mean == [2.25]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fewvars._common.progress import Progress
@@ -18,7 +19,6 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import (
     FloatArray,
     check_choice,
-    check_flag,
     check_jobs,
     check_real,
     check_seed,
@@ -28,16 +28,22 @@ from fewvars.columns.encoding import DROP, ERROR, Encoding
 from fewvars.engine.losses import SQUARED, Loss, robust_spread
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
+from fewvars.estimators.assessment import Assessment, margins
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, given_to_fit, given_to_predict
-from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs, smooth_columns
-from fewvars.heads import Head, HeadSettings, Trial, choose_head, kinds_of
+from fewvars.estimators.preparation import Prepared, prepare_inputs, smooth_columns
+from fewvars.estimators.row_order import RowOrder
+from fewvars.estimators.rows import Rows
+from fewvars.heads import Head, HeadChoice, HeadSettings, MeanHead, Trial, choose_head, kinds_of
+from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps
+from fewvars.series.outliers import absurd_values
 from fewvars.series.splits import sample_times, trajectory_rows
 
 # Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
 MOST_MATCHES, CLOSE = 3, 0.8
+MOST_REFITTED = 20_000  # rows; with more, the error of a quick fit is taken for that of the full one, which is smaller
 
 
 class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -51,7 +57,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     max_degree: int
     cv: Any
     n_blocks: int
-    shuffle: bool
+    shuffle: Any
     first_updates: int
     path_updates: int
     refit_updates: int
@@ -69,6 +75,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     _MISSING: ClassVar[tuple[str, ...]] = (ERROR, DROP)
     _n_splits = 2
+    _has_intervals = True  # of new observations around predictions
     _encoding: Encoding | None = None  # of the columns of a table; plain numbers need none
     _loss: Loss = SQUARED  # of which the head predicts the mean, the log-odds or the logarithm of the rate
 
@@ -80,6 +87,11 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     head_errors_: dict[str, float]
     smoothed_: bool
     input_range_: FloatArray
+    expected_error_: float
+    expected_error_se_: float
+    expected_rmse_: FloatArray
+    residual_quantiles_: FloatArray
+    notes_: tuple[str, ...]
     selection_frequencies_: FloatArray
 
     @abstractmethod
@@ -144,27 +156,37 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         weight = np.where(given.counted, weight, 0.0)
         settings = self._settings()
+        absurd = np.zeros(len(inputs), bool)
+        if self._loss.outliers:
+            absurd = np.any([absurd_values(column) for column in outputs.T], axis=0)
+        weight = np.where(absurd, 0.0, weight)
         rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)
         inputs, outputs = inputs[rows.chosen], outputs[rows.chosen]
         self.input_range_ = np.stack([inputs.min(axis=0), inputs.max(axis=0)])
         self.__dict__.pop("selection_frequencies_", None)  # of an earlier fit
         with Progress(self.verbose) as progress, single_blas_thread():
+            order = RowOrder.of(rows, inputs, outputs, self.shuffle, self._input_names())
             versions = [
                 Prepared.of(
                     version,
                     outputs,
                     n_blocks=self.n_blocks,
                     n_splits=self._n_splits,
-                    shuffle=self.shuffle,
+                    shuffle=order.shuffled,
+                    forecast=order.forecast,
                     seed=settings.seed,
                     loss=self._loss,
                 )
-                for version in prepare_inputs(rows, inputs, self.smoothing)
+                for version in prepare_inputs(rows, inputs, self.smoothing, lagged=order.lagged)
             ]
             data, found = self._best_version(versions, settings, progress)
             self.smoothed_ = data.inputs.smoothed
+            self.notes_ = (*map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
             self._store(data, found, settings)
-            self._fit_head(data, settings, progress)
+            progress.stage("head", "fit")
+            held_out = data.later() if order.forecast else data.held_out.first()
+            choice = self._fit_head(data, self._head_settings(data, settings, progress), held_out)
+            self._assess(data, found, choice, settings)
             if self.n_resamples:
                 self.selection_frequencies_ = self._frequencies(data, settings, progress)
 
@@ -200,7 +222,6 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
             check_whole(name, getattr(self, name))
         check_whole("n_resamples", self.n_resamples, minimum=0)
-        check_flag("shuffle", self.shuffle)
         check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
         check_real("learning_rate", self.learning_rate, strict=True)
         given = self.hidden_layer_sizes if np.iterable(self.hidden_layer_sizes) else ()
@@ -222,10 +243,13 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "n_jobs": check_jobs(self.n_jobs),
         }
 
-    def _fit_head(self, data: Prepared, settings: Settings, progress: Progress) -> None:
-        progress.stage("head", "fit")
-        self._head: Head
-        options = HeadSettings(
+    def _input_names(self) -> list[str]:
+        """Return a name for each input: that of the column which it stems from."""
+        names = column_names(self)
+        return names if self._encoding is None else [names[j] for j in self._encoding.sources]
+
+    def _head_settings(self, data: Prepared, settings: Settings, progress: Progress) -> HeadSettings:
+        return HeadSettings(
             activation=self.activation,
             max_degree=self.max_degree,
             gap=data.gap,
@@ -234,17 +258,46 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             on_fit=progress.step,
             loss=self._loss.matched(robust_spread(data.target.y)),
         )
-        coordinates, first = self._coordinates(data.inputs.X), data.held_out.first()
-        y, weight = data.target.y, data.sample_weight
+
+    def _fit_head(self, data: Prepared, options: HeadSettings, held_out: HeldOut) -> HeadChoice:
+        """Choose the function on held-out rows, and fit it to all rows."""
+        self._head: Head
+        coordinates, y, weight = self._coordinates(data.inputs.X), data.target.y, data.sample_weight
         for _ in range(MOST_MATCHES):
-            choice = choose_head(kinds_of(self.head, options), Trial(coordinates, y, weight, first, options.loss))
+            choice = choose_head(kinds_of(self.head, options), Trial(coordinates, y, weight, held_out, options.loss))
             self._head = choice.fit(coordinates, y, weight)
             matched = self._loss.matched(robust_spread(y - self._head.predict(coordinates)))
             if matched.threshold >= options.loss.threshold * CLOSE:
                 break
             options = replace(options, loss=matched)
         self.head_ = choice.name
-        self.head_errors_ = {name: first.mean(errors) for name, errors in choice.errors.items()}
+        self.head_errors_ = {name: held_out.mean(errors) for name, errors in choice.errors.items()}
+        return choice
+
+    def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Settings) -> None:
+        """Say what to expect on new rows; a function that is no better there than the null model is no answer."""
+        assessment = self._assessment(data, found, choice, settings)
+        if assessment.error >= assessment.null_error and self._may_find_nothing():
+            self._find_nothing()
+            trial = replace(choice.trial, X=choice.trial.X[:, :0], held_out=data.problem.reserve)
+            self._head, self.head_ = trial.null_model(trial.X, trial.y, trial.weight), MeanHead.name
+            assessment = Assessment.of(trial.score(trial.null_model), trial)
+        self.expected_error_, self.expected_error_se_ = assessment.error, assessment.error_se
+        self.expected_rmse_, self.residual_quantiles_ = assessment.rmse, assessment.quantiles
+
+    def _assessment(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> Assessment:
+        """Assess the function on held-out rows, which have also chosen it."""
+        again = choice.chosen.quick and len(data.target.y) <= MOST_REFITTED
+        scored = choice.trial.score(choice.fit) if again else choice.chosen.scored
+        return Assessment.of(scored, choice.trial)
+
+    @abstractmethod
+    def _may_find_nothing(self) -> bool:
+        """Return whether nothing may be found: not if the user asked for something."""
+
+    @abstractmethod
+    def _find_nothing(self) -> None:
+        """Set the fitted attributes to nothing found, and warn."""
 
     def _frequencies(self, data: Prepared, settings: Settings, progress: Progress) -> FloatArray:
         """Return how often each answer is found when the blocks are drawn anew with replacement."""
@@ -313,6 +366,32 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             np.logical_or.at(beyond.T, self._encoding.sources, parts.T)
         return self.findings().selected & beyond
 
+    @available_if(lambda model: model._has_intervals)
+    def predict_interval(
+        self,
+        X: ArrayLike,
+        coverage: float = 0.9,
+        *,
+        t: ArrayLike | float | None = None,
+        trajectory: ArrayLike | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper ends of intervals that hold new observations, each shaped like predictions.
+
+        The intervals are as wide everywhere: they add quantiles of the errors on held-out rows to the predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        coverage : float, default=0.9
+            Share of new rows whose y shall lie inside; between 0 and 1.
+        t, trajectory
+            As for `predict`.
+        """
+        check_real("coverage", coverage, strict=True, below=1.0)
+        predicted = self.predict(X, t=t, trajectory=trajectory).reshape(-1, self._head.n_outputs)
+        low, high = margins(self.residual_quantiles_, coverage)
+        return self._shaped(predicted + low), self._shaped(predicted + high)
+
     @property
     def equation_(self) -> str | list[str]:
         """The polynomial as text."""
@@ -357,3 +436,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.missing != ERROR
         return tags
+
+
+def _left_out(row: int) -> str:
+    return f"Row {row} was left out: its target lies absurdly far from all others."

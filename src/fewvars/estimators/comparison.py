@@ -11,7 +11,9 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
-from fewvars.estimators.preparation import Prepared, Rows, prepare_inputs
+from fewvars.estimators.preparation import Prepared, prepare_inputs
+from fewvars.estimators.row_order import RowOrder
+from fewvars.estimators.rows import Rows
 from fewvars.heads import HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.variables.network_judge import NetworkJudge
@@ -180,10 +182,11 @@ def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, 
     inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
     weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
     rows = Rows.of(inputs, outputs, weight, t, trajectory, model.cv)
-    version = prepare_inputs(rows, inputs[rows.chosen], "on" if model.smoothed_ else "off")[0]
+    inputs, y = inputs[rows.chosen], outputs[rows.chosen]
+    version = prepare_inputs(rows, inputs, "on" if model.smoothed_ else "off")[0]
+    order = RowOrder.of(rows, inputs, y, model.shuffle, [f"x{j}" for j in range(inputs.shape[1])])
     seed = model._settings().seed
-    y = outputs[rows.chosen]
-    data = Prepared.of(version, y, n_blocks=model.n_blocks, shuffle=model.shuffle, seed=seed)
+    data = Prepared.of(version, y, n_blocks=model.n_blocks, shuffle=order.shuffled, seed=seed)
     scaling = Scaling.of(y, rows.sample_weight)
     scaled = scaling.apply(y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
     samples = replace(data.problem.samples, Y=scaled.astype(np.float32))

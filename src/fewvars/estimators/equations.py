@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.estimators.preparation import Inputs, Prepared, Rows
+from fewvars.estimators.preparation import Inputs, Prepared
+from fewvars.estimators.rows import Rows
 from fewvars.heads import Head, HeadSettings
 from fewvars.heads.weak import Averages, choose_weak_head
 from fewvars.search.held_out import TIE

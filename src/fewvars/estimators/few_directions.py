@@ -138,7 +138,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         missing: str = "error",
         cv: Any = None,
         n_blocks: int = 20,
-        shuffle: bool = False,
+        shuffle: bool | str = "auto",
         first_updates: int = 1600,
         path_updates: int = 300,
         refit_updates: int = 3000,
@@ -220,12 +220,23 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.held_out_error_ = choice.held_out_error
         self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not self.n_directions_ and self.n_directions != 0:
-            warnings.warn(
-                "No direction predicts y on the held-out blocks better than its mean does: there are no directions, "
-                "and predict returns the mean.",
-                UserWarning,
-                stacklevel=4,
-            )
+            self._warn_of_nothing()
+
+    def _warn_of_nothing(self) -> None:
+        warnings.warn(
+            "No direction predicts y on held-out rows better than its mean does: there are no directions, and predict "
+            "returns the mean.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+    def _may_find_nothing(self) -> bool:
+        return self.n_directions is None and self.n_directions_ > 0
+
+    def _find_nothing(self) -> None:
+        self.n_directions_, self.directions_ = 0, self.directions_[:0]
+        self.singular_values_ = self.singular_values_[:0]
+        self._warn_of_nothing()
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
         return (X - self.mean_) @ self.directions_.T

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -14,18 +14,36 @@ from sklearn.utils.validation import check_is_fitted
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.columns.encoding import ERROR, MISSING
+from fewvars.engine.losses import SQUARED
 from fewvars.engine.penalties import group_labels
+from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
+from fewvars.heads import Head, HeadChoice, HeadSettings, PolynomialHead, Trial, agree, choose_head
+from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
-from fewvars.search.variables.search import Variables, find_variables, refitted_errors
+from fewvars.search.variables.ridge_judge import RidgeJudge
+from fewvars.search.variables.search import Variables, find_in_closed_form, find_variables, refitted_errors
 from fewvars.search.variables.settings import AUTO, Groups, VariableSettings
 from fewvars.search.variables.tested import interacting, rates
 
 SOLVERS = ("momentum", "monotone")
+MOST_REPEATED = 20_000  # rows, to repeat the whole search without each fold
+
+
+@dataclass(frozen=True, eq=False)
+class OnInputs:
+    """A function of some of the inputs (inputs,)."""
+
+    inputs: np.ndarray
+    head: Head
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs) at all inputs (n, inputs)."""
+        return self.head.predict(X[:, self.inputs])
 
 
 class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
@@ -185,7 +203,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         unseen: str = ERROR,
         cv: Any = None,
         n_blocks: int = 20,
-        shuffle: bool = False,
+        shuffle: bool | str = "auto",
         solver: str = "momentum",
         first_updates: int = 1600,
         path_updates: int = 300,
@@ -313,14 +331,27 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.path_ = replace(found.path, labels=labels)
         self.n_iter_, self.lambda_ = found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:
-            reason = f"predicts y on held-out rows better than {self._null_model} does"
-            if self.fdr is not None:
-                reason = f"has a q-value of at most fdr={self.fdr:g}"
-            warnings.warn(
-                f"No input {reason}: nothing was selected, and predictions are the same for all rows.",
-                UserWarning,
-                stacklevel=4,
-            )
+            self._warn_of_nothing()
+
+    def _warn_of_nothing(self) -> None:
+        reason = f"predicts y on held-out rows better than {self._null_model} does"
+        if self.fdr is not None:
+            reason = f"has a q-value of at most fdr={self.fdr:g}"
+        warnings.warn(
+            f"No input {reason}: nothing was selected, and predictions are the same for all rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+    def _may_find_nothing(self) -> bool:
+        return self.n_variables is None and self.include is None and self.fdr is None and bool(self.support_.any())
+
+    def _find_nothing(self) -> None:
+        self.support_ = np.zeros_like(self.support_)
+        self.feature_importances_ = np.zeros_like(self.feature_importances_)
+        self.feature_importances_se_ = np.zeros_like(self.feature_importances_se_)
+        self.interactions_: tuple[tuple[str, str], ...] = ()
+        self._warn_of_nothing()
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
         return X[:, self._of_columns(self.support_)]
@@ -356,9 +387,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             raise ValueError(f"names has {len(names)} entries: give one for each of the {self.n_features_in_} inputs.")
         return self._equation(self.findings().head_names(names))
 
-    def _fit_head(self, data: Prepared, settings: Any, progress: Progress) -> None:
-        super()._fit_head(data, settings, progress)
+    def _fit_head(self, data: Prepared, options: HeadSettings, held_out: HeldOut) -> HeadChoice:
+        choice = super()._fit_head(data, options, held_out)
         labels = self._column_groups()
+        if isinstance(self._head, PolynomialHead) and self._loss == SQUARED:
+            self._agree_with(self._head, choice.trial, data)
         inputs, polynomial = self._of_columns(labels), self._head.as_polynomial()
         if polynomial is None:
             mask = np.isin(np.arange(labels.max() + 1), labels[self.support_])
@@ -368,6 +401,43 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             terms = [np.unique(own[exponents > 0]).tolist() for exponents in polynomial.exponents]
             pairs = tuple(sorted({pair for groups in terms for pair in combinations(groups, 2)}))
         self.interactions_ = tuple((self._name_of(labels, g), self._name_of(labels, h)) for g, h in pairs)
+        return choice
+
+    def _agree_with(self, head: PolynomialHead, trial: Trial, data: Prepared) -> None:
+        """Let the support follow the polynomial, and measure what each variable adds to it."""
+        columns, groups = self._column_groups(), self._groups(data)
+        members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
+        asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
+        agreed = agree(head, replace(trial, held_out=data.problem.reserve), labels, asked)
+        self._head, self.head_ = agreed.head, agreed.head.name
+        self.support_ = np.isin(columns, members[agreed.used])
+        for values, own in (
+            (self.feature_importances_, agreed.importances),
+            (self.feature_importances_se_, agreed.importances_se),
+        ):
+            values[:] = 0.0
+            for group, value in zip(members, own, strict=True):
+                values[columns == group] = value
+
+    def _assessment(self, data: Prepared, found: Variables, choice: HeadChoice, settings: Any) -> Assessment:
+        """Repeat search and fit without each fold in turn, where that takes little time."""
+        if choice.kind is None or found.judge != RidgeJudge.name or len(data.target.y) > MOST_REPEATED:
+            return super()._assessment(data, found, choice, settings)
+        kind = choice.kind
+        trial = replace(choice.trial, X=data.inputs.X, held_out=data.outer())
+
+        def fit(k: int, train: np.ndarray) -> OnInputs:
+            part = data.part(train)
+            inputs = find_in_closed_form(part.problem, self._groups(part), settings).inputs
+            own = replace(choice.trial, X=part.inputs.X[:, inputs], y=part.target.y, weight=part.sample_weight)
+            fit = choice.fit
+            if inputs.sum() > found.inputs.sum():  # a function of more variables may need a lower degree
+                fit = choose_head([kind], replace(own, held_out=part.held_out.first())).fit
+            elif not inputs.any():
+                fit = own.null_model
+            return OnInputs(inputs, fit(own.X, own.y, own.weight))
+
+        return Assessment.of(trial.score_splits(fit), trial)
 
     def _name_of(self, labels: np.ndarray, group: int) -> str:
         """Return the name of an input, or those of the inputs of a group."""

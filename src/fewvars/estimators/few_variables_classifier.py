@@ -14,7 +14,7 @@ from fewvars.columns.encoding import ERROR
 from fewvars.engine.losses import CrossEntropy
 from fewvars.estimators.few_variables import FewVariablesRegressor
 from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
-from fewvars.estimators.preparation import Rows
+from fewvars.estimators.rows import Rows
 from fewvars.search.variables.settings import AUTO
 
 
@@ -133,6 +133,7 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         self.verbose = verbose
 
     _loss = CrossEntropy()
+    _has_intervals = False
     _null_model = "the shares of the classes"
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:

@@ -23,7 +23,7 @@ from fewvars.columns.encoding import (
     missing_message,
 )
 from fewvars.columns.raw import Raw, missing_values, of_matrix, raw_columns
-from fewvars.estimators.preparation import FEWEST_ROWS
+from fewvars.estimators.rows import FEWEST_ROWS
 from fewvars.series.gaps import bridge_gaps, gaps_in_words
 
 

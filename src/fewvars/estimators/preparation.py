@@ -1,93 +1,30 @@
-"""From a user's samples to what a search is given: the rows that count, inputs, target, blocks and scaling."""
+"""From a user's samples to what a search is given: inputs, target, scaling and the rows to hold out."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold
 
-from fewvars._common.cv import Split, checked_splits
-from fewvars._common.validation import FloatArray, check_choice, check_whole, counted_rows
+from fewvars._common.cv import Split
+from fewvars._common.validation import FloatArray, check_choice, check_whole
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.engine.samples import Samples
+from fewvars.estimators.rows import Rows
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.series.dependence import DEPENDENT, autocorrelation_time, is_smooth
+from fewvars.series.row_order import linear_residual
 from fewvars.series.scaling import Scaling
 from fewvars.series.smoothing import is_discrete, smoother
-from fewvars.series.splits import BlockedSplit, sample_times, trajectory_rows
+from fewvars.series.splits import BlockedSplit
 
 SMOOTHING = ("auto", "on", "off")
-FEWEST_ROWS = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of a user's table that count, one run after the other, with weights of mean one.
-
-    Attributes
-    ----------
-    chosen : (n,) their numbers in the table
-    sample_weight : (n,)
-    t : (n,) times, or the step between the rows of a run, or None
-    trajectory : (n,) labels of runs, or None
-    splits : list of (train, test) among them, or None to have them chosen
-    """
-
-    chosen: np.ndarray
-    sample_weight: FloatArray
-    t: Any
-    trajectory: np.ndarray | None
-    splits: list[Split] | None
-
-    @classmethod
-    def of(
-        cls,
-        X: FloatArray,
-        y: FloatArray,
-        sample_weight: FloatArray,
-        t: Any = None,
-        trajectory: Any = None,
-        cv: Any = None,
-    ) -> "Rows":
-        """Leave out the rows of weight zero, and put those of each run together."""
-        counted = counted_rows(sample_weight, fewest=FEWEST_ROWS)
-        weight = sample_weight / sample_weight.max()  # first, as sums of huge weights overflow
-        labels = None if trajectory is None else np.asarray(trajectory)
-        runs = trajectory_rows(labels, len(X))
-        rows = np.concatenate(runs)
-        rows = rows[counted[rows]]
-        if t is not None and np.ndim(t):
-            t = np.asarray(t)
-            if t.shape != counted.shape:
-                raise ValueError(f"t has shape {t.shape}: give one value for each of the {counted.size} rows of X.")
-            t = t[rows]
-        elif t is not None and not counted.all():
-            t = sample_times(t, runs)[rows]  # the rows that are left out leave a gap in time
-        splits = None if cv is None else _splits_of_user(cv, X, y, labels, rows)
-        kept = None if labels is None else labels[rows]
-        found = cls(rows, weight[rows] / weight[rows].mean(), t, kept, splits)
-        if t is not None:
-            sample_times(t, found.runs)  # complains, whether or not they are used
-        return found
-
-    def __len__(self) -> int:
-        return len(self.chosen)
-
-    @property
-    def runs(self) -> list[np.ndarray]:
-        """The places of the rows of each run."""
-        return trajectory_rows(self.trajectory, len(self))
-
-    def blocks(self, n_blocks: int) -> np.ndarray:
-        """Cut the rows into about this many blocks of consecutive rows, none across two runs; label each row."""
-        labels, count = np.empty(len(self), int), 0
-        for run in self.runs:
-            most = min(max(1, round(n_blocks * len(run) / len(self))), len(run))
-            labels[run] = count + np.arange(len(run)) * most // len(run)
-            count += most
-        return labels
+# Random quarters of fewer rows than this are drawn several times: which rows they hold out should not decide.
+FEW_ROWS, REPEATS = 1000, 3
+FOLDS = 5  # of the rows that the whole search is repeated without
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +105,15 @@ class Prepared:
         What the search is given.
     gap : int
         Rows between what is fitted and what is held out.
+    plan : mapping
+        The options of `of`.
     """
 
     inputs: Inputs
     target: Target
     problem: Problem
     gap: int
+    plan: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -184,6 +124,8 @@ class Prepared:
         n_blocks: int = 20,
         n_splits: int = 2,
         shuffle: bool = False,
+        forecast: bool = False,
+        repeats: int = REPEATS,
         seed: int = 0,
         loss: Loss = SQUARED,
     ) -> "Prepared":
@@ -192,18 +134,28 @@ class Prepared:
         Without splits in the rows there are four, of which `n_splits` are used and the others kept in reserve: the
         first holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of
         consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
-        nothing would be left); with `shuffle`, random quarters. Where the outputs depend on those of the rows before
-        and are not smooth, gaps are as wide as their autocorrelation time, and blocks at least eight times that.
+        nothing would be left); with `shuffle`, random quarters, and if there are few rows, several draws of them.
+        Where what linear functions leave of the outputs depends on the rows before and is not smooth, gaps are as wide
+        as its autocorrelation time, and blocks at least eight times that.
         """
         check_whole("n_blocks", n_blocks)
+        plan = {
+            "n_blocks": n_blocks,
+            "n_splits": n_splits,
+            "shuffle": shuffle,
+            "forecast": forecast,
+            "seed": seed,
+            "loss": loss,
+        }
         rows, target = inputs.rows, Target.of(inputs, y, loss)
         gap = max(inputs.gap, target.gap)
         if not (shuffle or gap):
-            time = max(map(autocorrelation_time, target.Y.T))
-            if time > DEPENDENT and not all(map(is_smooth, target.Y.T)):
+            left = linear_residual(inputs.Z, target.Y)
+            time = max(map(autocorrelation_time, left.T))
+            if time > DEPENDENT and not all(map(is_smooth, left.T)):
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
-        splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, seed)
+        splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, repeats, seed)
         if not loss.outliers:
             splits = _informative(splits, target.Y)
         reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
@@ -225,7 +177,19 @@ class Prepared:
             ordered=not shuffle,
             smoothed=inputs.smooths_target,
         )
-        return cls(inputs, target, problem, gap)
+        return cls(inputs, target, problem, gap, plan)
+
+    def part(self, places: np.ndarray) -> "Prepared":
+        """Return some of the rows, by their places, prepared in the same way."""
+        whole = self.inputs
+        inputs = Inputs.of(
+            whole.rows.only(places),
+            whole.X[places],
+            smoothed=whole.smoothed,
+            smooths_target=whole.smooths_target,
+            gap=whole.gap,
+        )
+        return Prepared.of(inputs, self.target.y[places], repeats=1, **self.plan)
 
     @property
     def sample_weight(self) -> FloatArray:
@@ -236,6 +200,21 @@ class Prepared:
     def held_out(self) -> HeldOut:
         """The rows on which the search compares."""
         return self.problem.held_out
+
+    def later(self) -> HeldOut:
+        """Return rows to hold out of a forecast, each later than all rows that it is trained on."""
+        rows = self.inputs.rows
+        return HeldOut.of(rows.later(FOLDS), rows.sample_weight, rows.trajectory)
+
+    def outer(self) -> HeldOut:
+        """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
+        rows = self.inputs.rows
+        if self.plan["forecast"] and rows.splits is None:
+            return self.later()
+        if rows.splits is not None or not self.plan["shuffle"]:
+            return self.problem.reserve
+        folds = KFold(FOLDS, shuffle=True, random_state=self.plan["seed"])
+        return HeldOut.of(folds.split(self.target.y), rows.sample_weight)
 
     def as_measured(self, outputs: Scaling, dtype: DTypeLike = np.float64) -> Problem:
         """Return the problem with outputs as measured, in this scaling and precision."""
@@ -272,13 +251,14 @@ def smooth_columns(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, 
     return values, int(np.ceil(np.max(found.bandwidth[~keep], initial=0.0)))
 
 
-def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto") -> list[Inputs]:
+def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto", *, lagged: bool = False) -> list[Inputs]:
     """Smooth inputs (n, d) if that is asked for, and scale them.
 
-    Return one version, or two between which the held-out blocks must decide: smoothed, measured.
+    Return one version, or two between which the held-out blocks must decide: smoothed, measured. Columns of which some
+    are `lagged` copies of others are never smoothed: a smoother looks ahead, and the copies would see the future.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
-    if smoothing == "off" or (smoothing == "auto" and rows.t is None):
+    if lagged or smoothing == "off" or (smoothing == "auto" and rows.t is None):
         return [Inputs.of(rows, X)]
     smooth, gap = smooth_columns(X, rows.t, rows.trajectory)
     if np.array_equal(smooth, X):
@@ -287,11 +267,12 @@ def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto") -> list[I
     return [smoothed] if smoothing == "on" else [smoothed, Inputs.of(rows, X)]
 
 
-def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, seed: int) -> list[Split]:
+def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, repeats: int, seed: int) -> list[Split]:
     n = len(rows)
     nothing = np.empty((n, 1))
     if shuffle:
-        return list(KFold(4, shuffle=True, random_state=seed).split(nothing))
+        repeats = repeats if n < FEW_ROWS else 1
+        return list(RepeatedKFold(n_splits=4, n_repeats=repeats, random_state=seed).split(nothing))
     if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
         return list(GroupKFold(min(4, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
     splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16))
@@ -308,24 +289,3 @@ def _informative(splits: list[Split], Y: FloatArray) -> list[Split]:
             "give more rows of it, merge it with another, or use shuffle=True."
         )
     return kept
-
-
-def _splits_of_user(
-    cv: Any, X: FloatArray, y: FloatArray, trajectory: np.ndarray | None, counted: np.ndarray
-) -> list[Split]:
-    """Return the splits of a user's `cv`, by the places of their rows among those that are counted (row numbers)."""
-    place = np.full(len(X), -1)
-    place[counted] = np.arange(counted.size)
-    splits = []
-    for k, (train, test) in enumerate(checked_splits(cv, X, y, trajectory)):
-        if np.unique(test).size < test.size:
-            raise ValueError(f"cv: split {k} holds out a row twice; name every held-out row once.")
-        train, test = (np.sort(kept[kept >= 0]) for kept in (place[train], place[test]))
-        for side, rows in (("training", train), ("held-out", test)):
-            if rows.size < 2:
-                raise ValueError(
-                    f"cv: split {k} has {rows.size} {side} rows of positive weight; give every split at least two, "
-                    "better many."
-                )
-        splits.append((train, test))
-    return splits

@@ -2,35 +2,57 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from fewvars._common.validation import FloatArray
-from fewvars.heads.kind import Fit, HeadKind, Trial
+from fewvars.heads.kind import Chosen, Fit, HeadKind, Trial
 from fewvars.heads.mean import MeanHead
 
 
 @dataclass(frozen=True, eq=False)
 class HeadChoice:
-    """The name of the chosen kind, how to fit it, and the errors (pieces,) of the best of each kind tried, by name."""
+    """Which kind of head was chosen, and why.
 
-    name: str
-    fit: Fit
+    Attributes
+    ----------
+    kind : HeadKind or None
+        None for the best constant.
+    chosen : Chosen
+        Its candidate.
+    errors : dict
+        Held-out errors (pieces,) of the best of each kind tried, by name.
+    trial : Trial
+        The data on which they were compared.
+    """
+
+    kind: HeadKind | None
+    chosen: Chosen
     errors: dict[str, FloatArray]
+    trial: Trial
+
+    @property
+    def fit(self) -> Fit:
+        """How the chosen candidate is fitted."""
+        return self.chosen.fit
+
+    @property
+    def name(self) -> str:
+        """What the chosen kind of head is called."""
+        return MeanHead.name if self.kind is None else self.kind.head.name
 
 
 def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
-    """Choose among kinds, ordered from simple to complicated, on the held-out blocks; the mean without inputs."""
+    """Choose among kinds, ordered from simple to complicated, on the held-out blocks; a constant without inputs."""
     if not trial.X.shape[1]:
-        return HeadChoice(MeanHead.name, partial(MeanHead.fit, loss=trial.loss), {})
+        return HeadChoice(None, Chosen(trial.null_model, trial.score(trial.null_model)), {}, trial)
     errors: dict[str, FloatArray] = {}
-    name, fit = "", None
+    best: HeadChoice | None = None
     for kind in kinds:
         if len(kinds) > 1 and not kind.suits(trial.X, trial.y):
             continue
-        chosen = kind.choose(trial, errors.get(name))
-        if fit is None or not trial.held_out.not_worse(errors[name], chosen.errors):
-            name, fit = kind.head.name, chosen.fit
+        chosen = kind.choose(trial, None if best is None else best.chosen.errors)
         errors[kind.head.name] = chosen.errors
-    if fit is None:
+        if best is None or not trial.held_out.not_worse(best.chosen.errors, chosen.errors):
+            best = HeadChoice(kind, chosen, errors, trial)
+    if best is None:
         raise ValueError("None of the kinds of heads suits these data.")
-    return HeadChoice(name, fit, errors)
+    return best

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads.head import Head
-from fewvars.search.held_out import HeldOut, RowLoss
+from fewvars.heads.mean import MeanHead
+from fewvars.search.held_out import HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
 
 # Fits a head to X (n, inputs), y (n, outputs) and weights (n,).
@@ -48,10 +50,19 @@ class HeadSettings:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The candidate of one kind that suits the data: how to fit it, and its held-out errors (pieces,)."""
+    """The candidate of one kind that suits the data: how to fit it, and how it did on the held-out rows.
+
+    `quick` says that it was scored after a shorter fit than the one that it will get.
+    """
 
     fit: Fit
-    errors: FloatArray
+    scored: Scored
+    quick: bool = False
+
+    @property
+    def errors(self) -> FloatArray:
+        """The held-out errors (pieces,)."""
+        return self.scored.errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,18 +101,23 @@ class Trial:
         """The loss; squared error is divided by the variance of y."""
         return StandardisedError(Scaling.of(self.y, self.weight)) if self.loss == SQUARED else self.loss
 
-    def errors(self, fit: Fit) -> FloatArray:
-        """Return the held-out errors (pieces,) of a head fitted to the training rows."""
+    @property
+    def null_model(self) -> Fit:
+        """How the best constant is fitted."""
+        return partial(MeanHead.fit, loss=self.loss)
 
-        def fit_split(_: int, train: np.ndarray) -> Head:
-            return fit(self.X[train], self.y[train], self.weight[train])
+    def score(self, fit: Fit) -> Scored:
+        """Fit a head to the training rows of each split, and score it on the held-out rows."""
+        return self.score_splits(lambda _, train: fit(self.X[train], self.y[train], self.weight[train]))
 
-        return self.held_out.score(fit_split, self.X, self.y, self.weight, self.row_loss).errors
+    def score_splits(self, fit: Callable[[int, np.ndarray], Predictor]) -> Scored:
+        """Do the same with anything that fits a function to the training rows of a split, given both."""
+        return self.held_out.score(fit, self.X, self.y, self.weight, self.row_loss)
 
     def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
         """Return the first of candidates, ordered from simple to complicated, that is not worse than the best."""
-        tried = [self.errors(fit) for fit in candidates]
-        k = self.held_out.smallest_not_worse(tried)
+        tried = [self.score(fit) for fit in candidates]
+        k = self.held_out.smallest_not_worse([scored.errors for scored in tried])
         return Chosen(candidates[k], tried[k])
 
 

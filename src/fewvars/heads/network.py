@@ -154,18 +154,18 @@ class Networks(HeadKind):
         if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0].errors):
             tried += self._look(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
-        widths, errors = self.widths[best], {middle: tried[best].errors}
-        if rival is not None and trial.held_out.better(rival, errors[middle]):
-            return self._chosen(widths, middle, errors[middle])
+        widths, looks = self.widths[best], {middle: tried[best]}
+        if rival is not None and trial.held_out.better(rival, tried[best].errors):
+            return self._chosen(widths, middle, tried[best])
         others = [ridge for ridge in self.ridges if ridge != middle]
-        looks = self._look(trial, [(widths, ridge) for ridge in others], tried[best].models)
-        errors.update((ridge, look.errors) for ridge, look in zip(others, looks, strict=True))
-        reference = min(errors.values(), key=mean)
-        ridge = min(ridge for ridge, e in errors.items() if trial.held_out.not_worse(e, reference))
-        return self._chosen(widths, ridge, errors[ridge])
+        more = self._look(trial, [(widths, ridge) for ridge in others], tried[best].models)
+        looks.update(zip(others, more, strict=True))
+        reference = min((look.errors for look in looks.values()), key=mean)
+        ridge = min(ridge for ridge, look in looks.items() if trial.held_out.not_worse(look.errors, reference))
+        return self._chosen(widths, ridge, looks[ridge])
 
-    def _chosen(self, widths: tuple[int, ...], ridge: float, errors: FloatArray) -> Chosen:
-        return Chosen(partial(self.fit, widths=widths, ridge=ridge), errors)
+    def _chosen(self, widths: tuple[int, ...], ridge: float, look: Scored) -> Chosen:
+        return Chosen(partial(self.fit, widths=widths, ridge=ridge), look, quick=True)
 
     def _look(
         self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None

@@ -25,6 +25,8 @@ _ADDED: Mapping[str, Mapping[str, Any]] = {
     "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto", **_COLUMNS},
     "fewvars:FewDirectionsRegressor": _COLUMNS,
 }
+# Values that stand for the value of that time, because along a trajectory they mean the same.
+_SAME: Mapping[str, Any] = {"shuffle": {"auto": False}}
 # Estimators whose choices were one parameter, a dataclass, and whose hidden layers were of one width.
 _PAPER = ("fewvars.paper:", "fewvars:NeuralRegressor", "fewvars:GroupLassoRegressor")
 # What a fit does not depend on, or what its row states anyway.
@@ -35,7 +37,7 @@ def recorded(estimator: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an estimator of the study, "module:class", under the names of the first rows."""
     names, added = _FIRST_NAMES.get(estimator, {}), _ADDED.get(estimator, {})
     record = {
-        names.get(name, name): value
+        names.get(name, name): _SAME[name].get(value, value) if name in _SAME else value
         for name, value in parameters.items()
         if name not in _IDLE and not (name in added and value == added[name])
     }

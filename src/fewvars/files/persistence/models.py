@@ -23,6 +23,7 @@ from fewvars.columns.encoding import Encoding
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators.assessment import LEVELS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.persistence.records import (
     Description,
@@ -60,8 +61,16 @@ _head: dict[str, Kind] = {
     "n_iter_": whole(),
     "smoothed_": truth,
     "input_range_": array("float", "ends", "encoded inputs"),
+    "expected_error_": real(finite=False),
+    "expected_error_se_": real(finite=False),
+    "expected_rmse_": array("float", "outputs", least=0.0, finite=False),
+    "residual_quantiles_": array("float", "levels", "outputs", finite=False),
+    "notes_": rows(text()),
     "_single_output": truth,
 }
+_ASSESSED = frozenset(
+    {"expected_error_", "expected_error_se_", "expected_rmse_", "residual_quantiles_", "notes_", "input_range_"}
+)
 _network: dict[str, Kind] = {
     "network_": one_of(Network),
     "parameters_": array("float", "parameters"),
@@ -85,6 +94,9 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
     require(head.name == model.head_, f"head_ is {model.head_}, but another head is stored")
     require(head.n_inputs == n_variables, f"the head has {head.n_inputs} variables for the {n_variables} selected")
     require(n_outputs in (None, head.n_outputs), f"the head has {head.n_outputs} outputs, the rest {n_outputs}")
+    quantiles = getattr(model, "residual_quantiles_", None)
+    fit = quantiles is None or quantiles.shape == (LEVELS.size, head.n_outputs)
+    require(fit, "residual_quantiles_ does not fit the outputs of the head")
     require(head.n_outputs == 1 or not model._single_output, f"the head has {head.n_outputs} outputs instead of one")
     ends = len(getattr(model, "input_range_", (0, 0)))
     require(ends == 2, f"input_range_ has {ends} rows instead of two")
@@ -176,7 +188,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "_encoding": one_of(Encoding),
         },
         _check_few_variables,
-        _OPTIONAL | {"input_range_", "selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
+        _OPTIONAL | _ASSESSED | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
     ),
     FewDirectionsRegressor: Description(
         {
@@ -193,7 +205,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "path_": one_of(Path),
         },
         _check_few_directions,
-        _OPTIONAL | {"input_range_", "selection_frequencies_"},
+        _OPTIONAL | _ASSESSED | {"selection_frequencies_"},
     ),
     SparseDictionaryRegressor: Description(
         {

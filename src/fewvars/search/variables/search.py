@@ -88,6 +88,20 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
         if settings.solver == MONOTONE or networks_matter(problem, proposal):
             return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
         nested = proposal.nested
+    return _settled_in_closed_form(problem, groups, settings, nested)
+
+
+def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSettings) -> Variables:
+    """Find groups of inputs without any network: quick, for repetitions on parts of the rows."""
+    if problem.constant or not groups.usable.any():
+        return _settled_in_closed_form(problem, groups, settings, [groups.included])
+    proposal, problem = propose(problem, groups, settings.n_variables)
+    return _settled_in_closed_form(problem, groups, settings, proposal.nested)
+
+
+def _settled_in_closed_form(
+    problem: Problem, groups: Groups, settings: VariableSettings, nested: Sequence[np.ndarray]
+) -> Variables:
     closed = closed_search(problem, groups.labels, settings)
     support = settled(closed, nested, groups.included, fixed=settings.n_variables is not None)
     return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)

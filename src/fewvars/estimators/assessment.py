@@ -1,0 +1,58 @@
+"""What to expect on new rows: predictions of rows that a model has not seen, and their errors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.heads import Trial
+from fewvars.search.held_out import Scored
+from fewvars.series.scaling import Scaling
+
+LEVELS = np.linspace(0.0, 1.0, 1001)  # of the quantiles of residuals that are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Errors on rows that the model was not fitted to.
+
+    Attributes
+    ----------
+    error, error_se : float
+        Mean squared error over the variance of y, averaged over the outputs that vary, and its standard error.
+    null_error : float
+        The same for the mean of the training rows.
+    rmse : (outputs,)
+        Root mean squared error in units of y.
+    quantiles : (levels, outputs)
+        Of y minus its prediction.
+    """
+
+    error: float
+    error_se: float
+    null_error: float
+    rmse: FloatArray
+    quantiles: FloatArray
+
+    @classmethod
+    def of(cls, scored: Scored, trial: Trial) -> "Assessment":
+        """Assess models that were fitted to the training rows of each split of a trial."""
+        held_out, y = trial.held_out, trial.y
+        error, se = held_out.measured(scored.errors)
+        tests = [test for _, test in held_out.splits]
+        pairs = zip(scored.models, tests, strict=True)
+        mean = trial.loss.mean
+        residuals = np.concatenate([y[test] - mean(model.predict(trial.X[test])) for model, test in pairs])
+        weights = np.concatenate([trial.weight[test] for test in tests])
+        quantiles = np.quantile(residuals, LEVELS, axis=0, method="inverted_cdf", weights=weights)
+        null_error, _ = held_out.measured(trial.score(trial.null_model).errors)
+        scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
+        rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
+        return cls(error, se, null_error, rmse, quantiles)
+
+
+def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:
+    """Return what to add to predictions, (outputs,) each, for intervals that hold so large a share of new rows."""
+    tail = 0.5 * (1.0 - coverage)
+    low, high = (np.array([np.interp(level, LEVELS, column) for column in quantiles.T]) for level in (tail, 1.0 - tail))
+    return low, high

@@ -1,0 +1,80 @@
+"""The function and the variables agree: the function uses each variable, and predicts worse without it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.heads.head import Head
+from fewvars.heads.kind import Trial
+from fewvars.heads.mean import MeanHead
+from fewvars.heads.polynomial import PolynomialHead
+from fewvars.polynomials.polynomial import Polynomial
+from fewvars.polynomials.refit import refitted, restricted, with_lines, without
+
+
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """A function and the evidence for each group of its inputs.
+
+    Attributes
+    ----------
+    head : Head
+        Of the inputs of the groups that it uses; the mean if it uses none.
+    used : (groups,) bool
+    importances, importances_se : (groups,)
+        Rise of the held-out error when a group is left out of this function, and its standard error; zero if not used.
+    """
+
+    head: Head
+    used: np.ndarray
+    importances: FloatArray
+    importances_se: FloatArray
+
+
+def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> Agreed:
+    """Add a line in a variable that the function lacks if that helps, and drop variables that it does not miss.
+
+    Parameters
+    ----------
+    head : PolynomialHead
+    trial : Trial
+        All rows, and those to hold out.
+    labels : (inputs,) group of each input of the function
+    kept : (groups,) bool
+        Groups that the function must use.
+    """
+    form = head.polynomial
+    errors = _errors(form, trial)
+    for g in np.flatnonzero(~_used(form, labels, kept.size)):
+        longer = with_lines(form, labels == g)
+        rival = _errors(longer, trial)
+        if kept[g] or not trial.held_out.not_worse(errors, rival, 0.0):
+            form, errors = longer, rival
+    while True:
+        used = _used(form, labels, kept.size)
+        shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
+        rivals = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
+        idle = [g for g, rival in rivals.items() if not kept[g] and trial.held_out.not_worse(rival, errors, 0.0)]
+        if not idle:
+            break
+        least = min(idle, key=lambda g: trial.held_out.typical(rivals[g]))
+        form, errors = shorter[least], rivals[least]
+    rise, spread = np.zeros(kept.size), np.zeros(kept.size)
+    for g, rival in rivals.items():
+        rise[g], spread[g] = trial.held_out.excess(rival, errors)
+    if not used.any():
+        return Agreed(MeanHead.fit(trial.X, trial.y, trial.weight), used, rise, spread)
+    if form is not head.polynomial:
+        form = refitted(form, trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
+    return Agreed(PolynomialHead(restricted(form, used[labels])), used, rise, spread)
+
+
+def _errors(form: Polynomial, trial: Trial) -> FloatArray:
+    return trial.score(lambda X, y, weight: PolynomialHead(refitted(form, X, y, weight))).errors
+
+
+def _used(form: Polynomial, labels: np.ndarray, n_groups: int) -> np.ndarray:
+    used = np.zeros(n_groups, bool)
+    used[labels[form.support]] = True
+    return used

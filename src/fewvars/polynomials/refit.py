@@ -1,0 +1,47 @@
+"""Least squares on given terms, to see what a polynomial is worth on other rows or without some of its variables."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewvars._common.validation import FloatArray
+from fewvars.polynomials.polynomial import Polynomial, monomial_values
+
+
+def refitted(polynomial: Polynomial, X: FloatArray, Y: FloatArray, weight: FloatArray) -> Polynomial:
+    """Fit the coefficients (terms, outputs) that are not zero anew, to X (n, d), Y (n, outputs) and weights (n,)."""
+    roots = np.sqrt(weight)[:, None]
+    columns = roots * monomial_values(X - polynomial.origin, polynomial.exponents)
+    size = np.sqrt((columns**2).mean(axis=0))
+    columns = columns / np.where(size > 0, size, 1.0)
+    coefficients = np.zeros_like(polynomial.coefficients)
+    for k, own in enumerate((polynomial.coefficients != 0).T):
+        found = np.linalg.lstsq(columns[:, own], (roots * Y)[:, k], rcond=1e-12)[0]
+        coefficients[own, k] = found / np.where(size > 0, size, 1.0)[own]
+    return replace(polynomial, coefficients=coefficients)
+
+
+def without(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
+    """Leave out the terms in which one of these inputs (d,) occurs; if nothing is left, there is a constant."""
+    kept = ~polynomial.exponents[:, inputs].any(axis=1)
+    if not kept.any():
+        constant = np.zeros((1, polynomial.exponents.shape[1]), np.int64)
+        return replace(polynomial, exponents=constant, coefficients=np.ones((1, polynomial.coefficients.shape[1])))
+    return replace(polynomial, exponents=polynomial.exponents[kept], coefficients=polynomial.coefficients[kept])
+
+
+def with_lines(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
+    """Add a linear term in each of these inputs (d,), to all outputs, with coefficients yet to be fitted."""
+    lines = np.eye(inputs.size, dtype=np.int64)[inputs]
+    ones = np.ones((len(lines), polynomial.coefficients.shape[1]))
+    return replace(
+        polynomial,
+        exponents=np.concatenate((polynomial.exponents, lines)),
+        coefficients=np.concatenate((polynomial.coefficients, ones)),
+    )
+
+
+def restricted(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
+    """Return the same polynomial as a function of some inputs (d,), among them all that occur in it."""
+    return replace(polynomial, exponents=polynomial.exponents[:, inputs], origin=polynomial.origin[inputs])

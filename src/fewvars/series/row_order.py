@@ -1,0 +1,58 @@
+"""Whether the order of the rows of a table means anything."""
+
+import numpy as np
+from scipy import stats
+
+from fewvars._common.validation import FloatArray
+
+CLEAR = 4.0  # standard errors of an autocorrelation beyond which neighbouring rows clearly depend on each other
+WINDOWS = (1, 4, 16)  # lags over which autocorrelations are summed
+MOST_INPUTS = 50  # of a linear function whose residual is looked at
+
+
+def is_sorted(values: FloatArray) -> bool:
+    """Return whether rows were sorted by a column (n,): it never falls, never rises, or its commonest value lies apart.
+
+    The last is how tables look that list all rows without an event first, and then those with one.
+    """
+    if _monotone(values):
+        return bool(np.ptp(values) > 0)
+    levels, counts = np.unique(values, return_counts=True)
+    commonest = counts.argmax()
+    share = counts[commonest] / len(values)
+    return bool(0.1 < share < 0.9 and counts[commonest] >= 20 and _monotone(values == levels[commonest]))
+
+
+def counts_up(values: FloatArray) -> bool:
+    """Return whether a column (n,) rises or falls from row to row without a single repetition, as a year does."""
+    steps = np.diff(values)
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _monotone(values: np.ndarray) -> bool:
+    steps = np.diff(values.astype(float))
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def neighbours_depend(values: FloatArray) -> bool:
+    """Return whether rows clearly resemble those next to them, by the autocorrelation of the ranks of a column (n,).
+
+    Under independence the sum of the first m autocorrelations has standard error sqrt(m / n).
+    """
+    n = len(values)
+    ranks = stats.rankdata(values)
+    centred = ranks - ranks.mean()
+    power = float(centred @ centred)
+    if not power:
+        return False
+    lags = range(1, min(max(WINDOWS), n // 4) + 1)
+    sums = np.cumsum([float(centred[k:] @ centred[:-k]) / power for k in lags])
+    return any(sums[m - 1] > CLEAR * np.sqrt(m / n) for m in WINDOWS if m <= sums.size)
+
+
+def linear_residual(Z: FloatArray, Y: FloatArray) -> FloatArray:
+    """Return what a linear function of the inputs (n, d) that correlate most with them leaves of outputs (n, k)."""
+    n = len(Z)
+    strongest = np.argsort(-np.abs(Z.T @ Y).max(axis=1), kind="stable")[: min(MOST_INPUTS, max(1, n // 8))]
+    design = np.column_stack([np.ones(n), Z[:, strongest]])
+    return Y - design @ np.linalg.lstsq(design, Y, rcond=1e-8)[0]
