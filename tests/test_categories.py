@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars import FewDirectionsRegressor, FewVariablesRegressor, load, save
+from fewvars import FewDirectionsRegressor, FewVariablesRegressor, export_onnx, load, save
+from fewvars.displays.partial import partial_dependence, some_rows
+from fewvars.report import report_html
 from problems import QUICK
 
 TRUTH = ["site", "temperature", "flow"]
@@ -233,6 +235,24 @@ class TestMissingValues:
 
 
 class TestFiles:
+    @pytest.mark.parametrize("missing", ["indicate", "drop"])
+    def test_onnx_knows_about_missing_numbers(self, tmp_path, missing):
+        runtime = pytest.importorskip("onnxruntime")
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((200, 5)) + 1.0
+        X[rng.random(200) < 0.3, 2] = np.nan
+        y = np.where(np.isnan(X[:, 2]), 2.0, X[:, 2]) + X[:, 4] * X[:, 0] + 0.1 * rng.standard_normal(200)
+        model = fit(X, y, missing=missing)
+        export_onnx(model, tmp_path / "m.onnx")
+        (found,) = runtime.InferenceSession(tmp_path / "m.onnx").run(None, {"X": X})
+        assert_allclose(found, model.predict(X), rtol=1e-10)
+
+    def test_onnx_refuses_categories_by_name(self, fitted, tmp_path):
+        pytest.importorskip("onnx")
+        with pytest.raises(ValueError, match="'site' is a category"):
+            export_onnx(fitted[0], tmp_path / "m.onnx")
+        assert not (tmp_path / "m.onnx").exists()
+
     def test_levels_and_rules_are_kept(self, fitted, tmp_path):
         model, X, _ = fitted
         save(model, tmp_path / "m")
@@ -247,3 +267,43 @@ class TestFiles:
         model = fit(X.assign(site=X["site"].map(hostile)), y)
         save(model, tmp_path / "m")
         assert load(tmp_path / "m").levels_ == model.levels_
+
+
+class TestPictures:
+    def test_dependence_on_levels_and_numbers(self, fitted):
+        model, X, _ = fitted
+        site, temperature = partial_dependence(model, X, [0, 2], max_rows=30)
+        assert site.levels == model.levels_["site"]
+        assert site.curves.shape == (30, 3)
+        at_south = model.predict(X.iloc[some_rows(len(X), 30)].assign(site="south"))
+        assert_array_equal(site.curves[:, site.levels.index("south")], at_south)
+        assert temperature.levels == ()
+        assert temperature.deciles.size == 9
+
+    def test_dependence_leaves_out_rows_that_cannot_be_predicted(self):
+        X, y = factory(n=60, gaps=10)
+        model = fit(X, y, missing="drop", include=["temperature", "flow"])
+        (found,) = partial_dependence(model, X, [2], max_rows=60)
+        assert len(found.curves) == 50
+        (found,) = partial_dependence(model, X, [3], max_rows=60)
+        assert len(found.curves) == 60  # where the flow is given, it isn't missing
+
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+    def test_report(self, fitted, frame):
+        model, X, y = fitted
+        page = report_html(model, frame(X.to_dict(orient="list")), y)
+        assert "[site = south]" in page
+        for level in model.levels_["site"]:
+            assert level in page
+
+    def test_report_without_the_rows_that_were_dropped(self):
+        X, y = factory(n=60, gaps=10)
+        page = report_html(fit(X, y, missing="drop"), X, y)
+        assert "nan" not in page.lower().replace("nano", "")
+
+    def test_hostile_levels_in_a_report(self):
+        X, y = factory()
+        X["site"] = X["site"].map({"south": "<script>alert(1)</script>", "north": "$x$ \x1b\u202e", "east": "{0}"})
+        page = report_html(fit(X, y), X, y)
+        assert "<script>alert" not in page
+        assert "\u202e" not in page

@@ -276,17 +276,21 @@ def test_missing_rows_are_counted(tmp_path):
     for name, row in {"x0": 4, "x3": 4, "y": 9}.items():
         table[name][row] = np.nan
     path = write_csv(tmp_path / "d.csv", table)
-    done = run("fit", path, "--target", "y")
-    refused(done, "Column 'x0' has 1 missing value, the first in row 5, and 2 more columns have missing")
-    assert "--drop-missing" in done.stderr
-    done = run("fit", path, "--target", "y", "--drop-missing", "--json", *FAST)
+    done = run("fit", path, "--target", "y", "--missing", "error")
+    refused(done, "Column 'x0' has 1 missing value, the first in row 5, and 1 more column with missing values")
+    done = run("fit", path, "--target", "y", "--json", *FAST)
+    assert done.stderr == "1 of 300 rows have missing values and are left out.\n"  # those without a target
+    answer = json.loads(done.stdout)
+    assert (answer["rows"], answer["rows_left_out"]) == (299, 1)
+    assert {variable["name"] for variable in answer["variables"]} == {"x1", "x2", "x4"}
+    done = run("fit", path, "--target", "y", "--missing", "drop", "--json", *FAST)
     assert done.stderr == "2 of 300 rows have missing values and are left out.\n"
     answer = json.loads(done.stdout)
     assert (answer["rows"], answer["rows_left_out"]) == (298, 2)
-    done = run("fit", path, "--target", "y", "--drop-missing", "--quiet", "--json", *FAST)
+    done = run("fit", path, "--target", "y", "--missing", "drop", "--quiet", "--json", *FAST)
     assert done.stderr == ""
     table["x2"][20] = np.inf
-    done = run("fit", write_csv(path, table), "--target", "y", "--drop-missing")
+    done = run("fit", write_csv(path, table), "--target", "y", "--missing", "drop")
     refused(done, "Column 'x2' holds inf in row 21")  # as counted in the file
 
 
@@ -423,20 +427,22 @@ def test_export(folder, tmp_path):
 
 DATA_ERRORS = {
     "no such column": ("a,b,yy\n1,2,3\n", [], "did you mean 'yy'?"),
-    "other delimiter": ("a;b;y\n1;2;3\n", [], "--delimiter ';'"),
     "no header": ("0.5,1.5,2.5\n1,2,3\n", [], "first row looks like numbers"),
-    "text": ("a,site,y\n1,north,3\n2,south,4\n", [], "(row 1 holds 'north'): leave it out with --drop site"),
-    "text further down": ("a,b,y\n1,1,3\n2,x,4\n", [], "(row 2 holds 'x')"),
-    "two texts": ("a,s,u u,y\n1,x,x,3\n", [], "--drop 's,u u'"),
+    "a slip": ("a,b,y\n1,1,3\n2,x,4\n3,2,4\n", [], "(row 2 holds 'x'), but most of it is: correct it"),
+    "identifiers": ("id,y\na,1\nb,2\nc,3\n", [], "besides 'id', which --types could bring back"),
+    "text as a number": ("a,s,y\n1,x,3\n", ["--types", "s=number"], "(row 1 holds 'x'): drop it from --types"),
+    "no type": ("a,s,y\n1,x,3\n", ["--types", "s=word"], "NAME=number or NAME=category"),
+    "type of no column": ("a,s,y\n1,x,3\n", ["--types", "site=category"], "--types 'site': no such column"),
+    "gaps": ("a,b,y\n,2,3\n1,,3\n", ["--missing", "error"], "--missing drop, keep them with --missing indicate"),
+    "gaps in time": ("a,t,y\n1,,3\n1,2,3\n", ["--time", "t"], "'t' has 1 missing value, the first in row 1: leave"),
     "decimal comma": ('a,b,y\n1,"1,5",3\n', [], "write decimal commas as points"),
     "text as target": ("a,b,y\n1,1,x\n", [], "a target must hold numbers"),
-    "dates": ("a,when,y\n1,2024-01-01,3\n", [], "--time when"),
     "no time": ("a,when,y\n1,noon,3\n", ["--time", "when"], "row 1 holds 'noon', which isn't a time"),
     "time goes back": ("a,t,y\n1,2,3\n1,1,3\n", ["--time", "t"], "1.0 in row 2 follows 2.0"),
     "infinite": ("a,b,y\n1,1,3\n1,inf,3\n", [], "'b' holds inf in row 2"),
     "too few rows": ("a,b,y\n1,2,3\n", [], "minimum of 8"),
     "nothing left": ("a,y\n1,2\n", ["--drop", "a"], "No column is left"),
-    "only gaps": ("a,b,y\n,2,3\n1,,3\n", ["--drop-missing"], "leaves no rows"),
+    "only gaps": ("a,b,y\n,2,3\n1,,3\n", ["--missing", "drop"], "No rows are left"),
     "target among inputs": ("a,y\n1,2\n", ["--inputs", "a,y"], "--inputs 'y'"),
     "input dropped": ("a,b,y\n1,2,3\n", ["--inputs", "a,b", "--drop", "b"], "--inputs and --drop both name 'b'"),
     "comment": ("# by hand\na,y\n1,2\n", [], "looks like a comment"),

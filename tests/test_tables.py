@@ -122,7 +122,6 @@ NO_TABLES = {
     "two of one name but for spaces": (b"a, a\n1,2\n", "Several columns are named 'a'"),
     "no name": (b"a,,c\n1,2,3\n", "Column 2 has no name"),
     "long row": (b"a,b\n1,2\n3,4,5\n", "Row 2 has 3 fields and the header 2"),
-    "decimal comma in the wrong place": (b"a;b\n1,5;2,5\n", "separated by ';'"),
     "latin-1 name": (b"\xe9,b\n1,2\n", "0xe9"),
     "latin-1 text": (b"a,b\n1,\xe9\n", "0xe9"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
@@ -159,12 +158,35 @@ def test_spreadsheet_is_not_npz(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "delimiter", "name"), [(b"a;b\n1;2\n", ";", "data"), (b"a\tb\n1\t2\n", None, "data.tsv")]
+    ("content", "delimiter", "name"),
+    [
+        (b"a;b\n1;2\n", ";", "data"),
+        (b"a\tb\n1\t2\n", None, "data.tsv"),
+        (b"a;b\n1;2\n", None, "data.csv"),
+        (b"a\tb\n1\t2\n", None, "data.csv"),
+        (b"a|b\n1|2\n", None, "data.csv"),
+        (b"a;b\n1,0;2,0\n", None, "data.csv"),
+        (b'"a";"b"\n"1,0";2\n', None, "data.csv"),
+    ],
 )
 def test_delimiters(reader, tmp_path, content, delimiter, name):
     (tmp_path / name).write_bytes(content)
     assert read_table(tmp_path / name, delimiter=delimiter).matrix("ab").tolist() == [[1, 2]]
     assert column_names(tmp_path / name, delimiter=delimiter) == ["a", "b"]
+
+
+def test_a_comma_in_doubt(reader):
+    assert read_table(b"a;b,c\n1;2,3\n").names == ["a;b", "c"]
+    assert read_table(b"a;b,c\n1,3\n").names == ["a;b", "c"]
+
+
+def test_decimal_commas(reader):
+    rows = "".join(f"{k},5;1.{k:03d},25;{k};1.5;1,5 m;1.234\n" for k in range(100, 300))
+    table = read_table(f"a;b;c;d;e;f\n{rows}\n;;;;;\n".encode())
+    assert table.columns["a"][0] == 100.5
+    assert table.columns["b"][0] == 1100.25
+    assert (table.columns["c"][0], table.columns["d"][0], table.columns["f"][0]) == (100, 1.5, 1.234)
+    assert table.columns["e"][0] == "1,5 m"
 
 
 def test_delimiter_is_one_character():

@@ -28,15 +28,13 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         answer["variables"] = _variables(found, roles.inputs)
         own = dict(zip(found.inputs, roles.inputs, strict=True))  # a model may not know the names of its inputs
         answer["interactions"] = [[own.get(name, name) for name in pair] for pair in found.interactions]
-        names = [roles.inputs[j] for j in sorted(found.order)]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
         answer["numbers_tried"] = _numbers_tried(found)
-        names = list(found.names)
     return answer | {
         "head": found.head.name,
         "function": found.head.describe(),
-        "equations": found.head.text(names),
+        "equations": found.head.text(found.head_names(roles.inputs)),
         "held_out_error": found.held_out_error,
         "head_errors": found.head_errors,
         "smoothed": found.smoothed,

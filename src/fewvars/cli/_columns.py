@@ -1,16 +1,19 @@
 """Which columns of a table are inputs, targets, times and runs, and the numbers in them, or what is wrong with them."""
 
 import difflib
-import re
-import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from fewvars.cli._checks import check_finite, check_increasing, check_numeric, check_text, check_time, refuse_missing
+from fewvars.cli._types import found_kinds
 
+if TYPE_CHECKING:
     from fewvars.files.tables import Table
+
+
+# What columns that are left out by default are used as if they are named.
+_USE_AS = {"date": "number", "row number": "number", "identifier": "category"}
 
 
 def listed(given: Iterable[str], names: Sequence[str]) -> list[str]:
@@ -29,6 +32,12 @@ class Roles:
     time, trajectory : str or None
     droppable : bool
         Whether inputs and rows can be left out, which a model that is already fitted does not allow.
+    types : dict
+        "number" or "category" for columns whose type was given.
+    categories : set of str
+        Inputs that are categories.
+    left_out : dict
+        The kind of each column that is not an input because of what it seems to be.
     """
 
     inputs: list[str]
@@ -36,6 +45,9 @@ class Roles:
     time: str | None = None
     trajectory: str | None = None
     droppable: bool = True
+    types: Mapping[str, str] = field(default_factory=dict)
+    categories: Set[str] = frozenset()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -47,8 +59,9 @@ class Roles:
         trajectory: str | None = None,
         inputs: Iterable[str] = (),
         drop: Iterable[str] = (),
+        types: Mapping[str, str] | None = None,
     ) -> "Roles":
-        """Sort the columns of a table; every column that has no other role is an input."""
+        """Sort the columns of a table; every number or category that has no other role is an input."""
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
         for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
             check_names(table, names, option)
@@ -64,65 +77,89 @@ class Roles:
             if name in left_out:
                 raise ValueError(f"--inputs and --drop both name {name!r}: leave it out of one of them.")
         taken = {*outputs, time, trajectory, *left_out}
-        found = chosen or [name for name in table.names if name not in taken]
+        candidates = chosen or [name for name in table.names if name not in taken]
+        kinds = found_kinds(table, candidates)
+        asked = {**{name: _USE_AS[kinds[name]] for name in chosen if kinds[name] in _USE_AS}, **(types or {})}
+        unfit = {name: str(kinds[name]) for name in candidates if kinds[name] in _USE_AS and name not in asked}
+        found = [name for name in candidates if name not in unfit]
         if not found:
-            raise ValueError(f"No column is left as an input. {naming(table)}".strip())
-        return cls(found, outputs, time, trajectory)
+            because = f" besides {some_of(list(unfit))}, which --types could bring back" if unfit else ""
+            raise ValueError(f"No column is left as an input{because}. {naming(table)}".strip())
+        is_text = {name for name in found if table.columns[name].dtype.kind == "O" and name not in asked}
+        categories = is_text | {name for name in found if asked.get(name) == "category"}
+        return cls(found, outputs, time, trajectory, types=asked, categories=categories, left_out=unfit)
 
     @property
     def numeric(self) -> list[str]:
         """The columns that must hold numbers."""
-        return [*self.inputs, *self.targets]
+        return [*(name for name in self.inputs if name not in self.categories), *self.targets]
+
+    def role_of(self, name: str) -> str:
+        """Return what a column is used as."""
+        if name in self.inputs or name in self.targets:
+            return "input" if name in self.inputs else "target"
+        return {self.time: "time", self.trajectory: "trajectory"}.get(name, "left out")
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The numbers themselves: X (n, d), y (n,) or (n, outputs) or None, t (n,) or None, trajectory (n,) or None."""
+    """The values themselves: X (n, d), y (n,) or (n, outputs) or None, t (n,) or None, trajectory (n,) or None.
 
-    X: "np.ndarray"
+    X is a matrix if it is all numbers, or else a frame.
+    """
+
+    X: Any
     y: Any
     t: Any
     trajectory: Any
     n_dropped: int
+    incomplete: bool = False
 
     @classmethod
-    def of(cls, table: "Table", roles: Roles, *, drop_missing: bool = False) -> "Rows":
-        """Check that numbers are numbers and nothing is missing, and put them together."""
+    def of(cls, table: "Table", roles: Roles, *, missing: str | None = None) -> "Rows":
+        """Check that numbers are numbers, deal with what is missing, and put the columns together.
+
+        Parameters
+        ----------
+        missing : {"error", "drop", "indicate"}, optional
+            What to do about missing values of inputs. Rows without a target are always left out.
+        """
         import numpy as np
 
-        _check_numeric(table, roles)
-        _check_time(table, roles)
-        used = [*roles.numeric, *(name for name in (roles.time, roles.trajectory) if name is not None)]
-        absent = {name: _missing(table.columns[name]) for name in used}
+        from fewvars.columns.raw import missing_values
+
+        table = _dates_as_numbers(table, roles)
+        check_text(table, roles)
+        check_numeric(table, roles)
+        check_time(table, roles)
+        in_time = [name for name in (roles.time, roles.trajectory) if name is not None]
+        used = [*roles.inputs, *roles.targets, *in_time]
+        absent = {name: missing_values(table.columns[name]) for name in used}
         absent = {name: rows for name, rows in absent.items() if rows.any()}
-        numbers, n_dropped = np.arange(1, table.n_rows + 1), 0
-        if absent and not drop_missing:
-            name, rows = next(iter(absent.items()))
-            more = f", and {len(absent) - 1} more columns have missing values" if len(absent) > 1 else ""
-            remedy = "leave such rows out with --drop-missing" if roles.droppable else "fill it or remove the row"
-            if roles.droppable and name in roles.inputs:
-                remedy += f", or the column with --drop {_quoted([name])}"
+        late = [name for name in in_time if name in absent and missing != "drop"]
+        refused = [*(name for name in roles.inputs if name in absent and missing == "error"), *late]
+        if refused:
+            refuse_missing(refused, absent, roles)
+        unwanted = [rows for name, rows in absent.items() if name in roles.targets or missing == "drop"]
+        keep = ~np.any([np.zeros(table.n_rows, bool), *(unwanted if roles.droppable else [])], axis=0)
+        numbers = np.arange(1, table.n_rows + 1)[keep]
+        if not keep.any():
             raise ValueError(
-                f"Column {name!r} has {_counted(int(rows.sum()), 'missing value')}, the first in row "
-                f"{np.argmax(rows) + 1}{more}: {remedy}."
+                "No rows are left, because every row has a missing value: try --drop or --missing indicate."
             )
-        if absent:
-            keep = ~np.any(list(absent.values()), axis=0)
-            numbers, n_dropped = numbers[keep], int((~keep).sum())
+        if not keep.all():
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
-            if not table.n_rows:
-                raise ValueError("--drop-missing leaves no rows, because every row has a missing value: try --drop.")
         y = table.matrix(roles.targets) if roles.targets else None
         t = None if roles.time is None else table.columns[roles.time]
         labels = None if roles.trajectory is None else _labels(table.columns[roles.trajectory])
         if t is not None:
-            _check_increasing(t, labels, roles, numbers)
-        X = table.matrix(roles.inputs)
-        _check_finite(X, roles.inputs, numbers)
-        if y is not None:
-            _check_finite(y, roles.targets, numbers)
-        return cls(X, y[:, 0] if y is not None and y.shape[1] == 1 else y, t, labels, n_dropped)
+            check_increasing(t, labels, roles, numbers)
+        for name in roles.numeric:
+            check_finite(table.columns[name], name, numbers)
+        incomplete = any(missing_values(table.columns[name]).any() for name in roles.inputs)
+        y = y[:, 0] if y is not None and y.shape[1] == 1 else y
+        return cls(_inputs(table, roles), y, t, labels, int((~keep).sum()), incomplete)
 
 
 def check_names(table: "Table", names: Iterable[str], option: str) -> None:
@@ -146,99 +183,23 @@ def naming(table: "Table") -> str:
     return naming_hint(table.names)
 
 
-def _check_numeric(table: "Table", roles: Roles) -> None:
-    bad = [name for name in roles.numeric if table.columns[name].dtype.kind != "f"]
-    if not bad:
-        return
-    column = table.columns[bad[0]]
-    if column.dtype.kind in "mM":
-        what = f"Column {bad[0]!r} holds times, not numbers"
-        remedy = "" if roles.time else f"name it with --time {_quoted(bad[:1])}, or "
-    else:
-        row, value = _first_text(column)
-        what = f"Column {bad[0]!r} is not numeric (row {row} holds {value[:40]!r})"
-        remedy = "" if not re.fullmatch(r"[-+]?\d+,\d+", value) else "write decimal commas as points, or "
-    if len(bad) > 1:
-        what += f", and neither are {len(bad) - 1} others"
-    inputs = [name for name in bad if name in roles.inputs]
-    if not roles.droppable:
-        raise ValueError(f"{what}: the model needs numbers there.")
-    leave = f"leave it out with --drop {_quoted(inputs)}." if inputs else "a target must hold numbers."
-    raise ValueError(f"{what}: {remedy}{leave}")
+def _dates_as_numbers(table: "Table", roles: Roles) -> "Table":
+    """Return the table with dates that are inputs as days since 1970."""
+    from fewvars.columns.raw import Raw
+
+    dates = [name for name in roles.inputs if table.columns[name].dtype.kind in "mM"]
+    numbers = {name: Raw(table.columns[name]).numbers() for name in dates if name not in roles.categories}
+    return replace(table, columns={**table.columns, **numbers}) if numbers else table
 
 
-def _first_text(column: Any) -> tuple[int, str]:
-    """Return the row and the text of the first value that isn't a number."""
-    for row, value in enumerate(column, start=1):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            if value is not None:
-                return row, value
-    return 1, str(column[0])
+def _inputs(table: "Table", roles: Roles) -> Any:
+    """Return the inputs as a matrix of numbers, or as a frame if there are categories."""
+    if not roles.categories:
+        return table.matrix(roles.inputs)
+    from fewvars.files.tables.frame import frame_of
 
-
-def _check_time(table: "Table", roles: Roles) -> None:
-    if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
-        row, value = _first_text(table.columns[roles.time])
-        raise ValueError(
-            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which isn't a time. Give numbers, or dates such "
-            "as 2024-05-31T12:00:00."
-        )
-
-
-def _check_increasing(t: Any, labels: Any, roles: Roles, numbers: "np.ndarray") -> None:
-    """Times must increase within each run; `numbers` are those of the rows in the file."""
-    import numpy as np
-
-    from fewvars.series.splits import trajectory_rows
-
-    if t.dtype.kind == "f":
-        _check_finite(t[:, None], [str(roles.time)], numbers)
-    for run in trajectory_rows(labels, len(t)):
-        late = np.flatnonzero(t[run][1:] <= t[run][:-1])
-        if late.size:
-            before, row = run[late[0]], run[late[0] + 1]
-            apart = "" if roles.trajectory else ", or tell separate runs apart with --trajectory COLUMN"
-            raise ValueError(
-                f"--time {roles.time!r} does not increase: {t[row]} in row {numbers[row]} follows {t[before]}. Sort "
-                f"the rows by time and drop repeats{apart}."
-            )
-
-
-def _check_finite(values: Any, names: Sequence[str], numbers: "np.ndarray") -> None:
-    import numpy as np
-
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ValueError(
-            f"Column {names[column]!r} holds {values[row, column]} in row {numbers[row]}, which isn't finite: correct "
-            "it or remove the row."
-        )
-
-
-def _missing(column: Any) -> Any:
-    import numpy as np
-
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    if column.dtype.kind in "mM":
-        return np.isnat(column)
-    return np.array([value is None for value in column])
+    return frame_of({name: table.columns[name] for name in roles.inputs})
 
 
 def _labels(column: Any) -> Any:
     return column.astype(str) if column.dtype.kind == "O" else column
-
-
-def _quoted(names: Sequence[str]) -> str:
-    """Return names as an option of the shell, each --drop on its own where a name holds a comma."""
-    few = list(names)
-    if any("," in name for name in few):
-        return " --drop ".join(map(shlex.quote, few))
-    return shlex.quote(",".join(few))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

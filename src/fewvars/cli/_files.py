@@ -56,7 +56,7 @@ data_argument = click.argument("data", type=DATA)
 delimiter_option = click.option(
     "--delimiter",
     metavar="CHARACTER",
-    help="Between the fields of a CSV; 'tab' for a tab.  [default: comma; tab for .tsv and .tab]",
+    help="Between the fields of a CSV; 'tab' for a tab.  [default: found from the first two lines]",
 )
 
 

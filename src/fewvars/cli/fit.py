@@ -13,6 +13,7 @@ from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli._answer import describe, sentences
 from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
+from fewvars.cli._types import asked_types, described, type_lines
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
@@ -24,6 +25,8 @@ _OPTIONS = {
     "n_variables": "--n-variables",
     "n_directions": "--n-directions",
     "include": "--include",
+    "types": "--types",
+    "missing": "--missing",
     "fdr": "--fdr",
     "shuffle": "--shuffle",
     "n_resamples": "--resamples",
@@ -77,7 +80,19 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     help="Use only these columns. Repeat the option, or separate names by commas.",
 )
 @click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
-@click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
+@click.option(
+    "--types",
+    multiple=True,
+    metavar="NAME=TYPE",
+    type=files.COLUMN,
+    help="Use a column as a number or a category, whatever it seems to be. Repeat the option, or separate by commas.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "indicate"]),
+    help="If inputs have missing values: complain, leave such rows out, or use the mean and an indicator.  [default: "
+    "indicate; drop with --directions]",
+)
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
 @click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
@@ -125,7 +140,8 @@ def fit(
     trajectory: str | None,
     inputs: tuple[str, ...],
     drop: tuple[str, ...],
-    drop_missing: bool,
+    types: tuple[str, ...],
+    missing: str | None,
     delimiter: str | None,
     save: Path | None,
     report: Path | None,
@@ -138,8 +154,9 @@ def fit(
 ) -> None:
     """Find the few variables that a column of DATA depends on, and the function.
 
-    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column that is not the target, the time, the
-    trajectory or dropped is an input and must hold numbers.
+    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column of numbers or categories that is not the target,
+    the time, the trajectory or dropped is an input. Dates, identifiers and row numbers are not, unless they are named
+    with --inputs or --types.
 
     \b
       fewvars fit flow.csv --target pressure --time t --report flow.html
@@ -154,19 +171,35 @@ def fit(
     if report is not None:
         files.need_matplotlib()
     table = files.read(data, delimiter)
-    roles = columns.Roles.of(table, targets=targets, time=time_column, trajectory=trajectory, inputs=inputs, drop=drop)
-    rows = columns.Rows.of(table, roles, drop_missing=drop_missing)
-    del table
+    roles = columns.Roles.of(
+        table,
+        targets=targets,
+        time=time_column,
+        trajectory=trajectory,
+        inputs=inputs,
+        drop=drop,
+        types=asked_types(types, table),
+    )
+    missing = missing or ("drop" if directions else "indicate")
+    rows = columns.Rows.of(table, roles, missing=missing)
     kept = columns.listed(keep, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
-    if rows.n_dropped and not quiet:
-        note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     asked = {**_parameters(options, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    asked |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
+    asked |= {"types": dict(roles.types)} if roles.types else {}
     with warnings_as_notes():
         model, seconds = _fitted(directions, asked, rows, roles)
-        answer = {"data": data, **describe(model, rows, roles, seconds), "saved": None, "report": None}
+        if not quiet:
+            _notes(rows, roles)
+        answer = {
+            "data": data,
+            "columns": described(table, roles, getattr(model, "levels_", {})),
+            **describe(model, rows, roles, seconds),
+            "saved": None,
+            "report": None,
+        }
         try:
             if save is not None:
                 _save(model, save)
@@ -178,8 +211,18 @@ def fit(
             if as_json:
                 say_json(answer)
             else:
-                for line in sentences(answer):
+                for line in (*type_lines(answer["columns"]), *sentences(answer)):
                     say(line)
+
+
+def _notes(rows: "Rows", roles: "Roles") -> None:
+    """Say which rows and columns are left out."""
+    if rows.n_dropped:
+        note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
+    if roles.left_out:
+        kinds = ", ".join(f"{name!r} ({kind})" for name, kind in list(roles.left_out.items())[:8])
+        more = f" and {len(roles.left_out) - 8} more" if len(roles.left_out) > 8 else ""
+        note(f"Not used as inputs: {kinds}{more}. Use --types NAME=number or NAME=category to use one.")
 
 
 def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
@@ -218,7 +261,7 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
     with warnings.catch_warnings():
         # The answer says so itself.
         warnings.filterwarnings("ignore", message="No (input|direction) predicts y", category=UserWarning)
-        X = named_columns(rows.X, roles.inputs)
+        X = rows.X if roles.categories else named_columns(rows.X, roles.inputs)
         model = estimator(**asked).fit(X, rows.y, t=rows.t, trajectory=rows.trajectory)
     return model, time.perf_counter() - start
 

@@ -80,10 +80,12 @@ def predict(
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
             columns.check_names(table, [name] if name is not None else [], option)
         in_time = (time_column, trajectory) if smooth else (None, None)  # otherwise times are only copied
-        rows = columns.Rows.of(table, columns.Roles(inputs, [], *in_time, droppable=False))
+        categories = frozenset(getattr(estimator, "levels_", {}))
+        roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=categories & set(inputs))
+        rows = columns.Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
         if smoothed and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
-        X = np.zeros((len(rows.X), used.size))  # inputs that are not used may be anything
+        X = np.zeros((len(rows.X), used.size), np.asarray(rows.X).dtype)  # inputs that are not used may be anything
         X[:, used] = rows.X
         times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
         values = estimator.predict(X, **times).reshape(len(X), -1)

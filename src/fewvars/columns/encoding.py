@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.columns.kinds import MOST_LEVELS, Kind, counts_rows, kind_of
+from fewvars.columns.kinds import MOST_LEVELS, Kind, counts_rows, is_numeral, kind_of, stray_text
 from fewvars.columns.raw import Raw
 
 ERROR, DROP, INDICATE, BASE = "error", "drop", "indicate", "base"
@@ -222,29 +221,13 @@ def _checked_kind(column: Raw, name: str) -> Kind:
         raise ValueError(_REFUSED[kind].format(name=name))
     if kind == Kind.CONSTANT:
         return Kind.NUMBER if column.is_number else Kind.CATEGORY
-    if kind == Kind.CATEGORY:
-        _check_unmixed(column, name)
-    return kind
-
-
-def _check_unmixed(column: Raw, name: str) -> None:
-    """Complain about text among numbers: it is more often a slip than a category."""
-    is_text = np.array([isinstance(value, str) and not _is_numeral(value) for value in column.values])
-    is_number = np.array([not isinstance(value, str | bool | None) or _is_numeral(value) for value in column.values])
-    if is_number.any() and is_text.any() and is_number.sum() > is_text.sum():
-        row = int(np.argmax(is_text))
+    stray = stray_text(column) if kind == Kind.CATEGORY else None
+    if stray is not None:
         raise ValueError(
-            f"row {row} holds {column.values[row][:40]!r}, but most of it is numbers: correct it, or say "
+            f"row {stray} holds {column.values[stray][:40]!r}, but most of it is numbers: correct it, or say "
             f"types={{{name!r}: 'category'}}"
         )
-
-
-def _is_numeral(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    return kind
 
 
 def _numbers(column: Raw) -> FloatArray:
@@ -278,4 +261,4 @@ def _category(column: Raw, indicated: bool) -> Category:
 
 def _ordered(counts: Counter[str]) -> list[str]:
     """Return levels in the order of the numbers that they are, or of the alphabet."""
-    return sorted(counts, key=lambda level: (0, float(level), level) if _is_numeral(level) else (1, 0.0, level))
+    return sorted(counts, key=lambda level: (0, float(level), level) if is_numeral(level) else (1, 0.0, level))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +36,29 @@ def kind_of(column: Raw) -> Kind:
     counts = Counter(Raw(present).texts())
     if len(counts) < 2:
         return Kind.CONSTANT
-    return Kind.IDENTIFIER if _mostly_different(counts, len(present)) else Kind.CATEGORY
+    slip = stray_text(column) is not None  # numbers differ in every row without identifying it
+    return Kind.IDENTIFIER if _mostly_different(counts, len(present)) and not slip else Kind.CATEGORY
 
 
 def _mostly_different(counts: Counter[str], n: int) -> bool:
     """Return whether more than half of n values occur only once."""
     return sum(count == 1 for count in counts.values()) > n / 2
+
+
+def stray_text(column: Raw) -> int | None:
+    """Return the first row of text in a column that is mostly numbers, which is more often a slip than a category."""
+    is_text = np.array([isinstance(value, str) and not is_numeral(value) for value in column.values], bool)
+    n_numbers = len(column.values) - is_text.sum() - column.missing.sum()
+    return int(np.argmax(is_text)) if 0 < is_text.sum() < n_numbers else None
+
+
+def is_numeral(text: Any) -> bool:
+    """Return whether a text, or anything else, can be read as a number."""
+    try:
+        float(text)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def counts_rows(X: FloatArray) -> np.ndarray:

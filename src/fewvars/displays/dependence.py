@@ -9,12 +9,15 @@ from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes
 from fewvars.displays.names import distinct_names, label, names_of
 from fewvars.displays.partial import Dependence, partial_dependence
 
+MOST_TICKS = 6  # levels of a category that are named
+
 
 class DependenceDisplay:
     """Partial dependence on each variable, one panel each, on a common scale.
 
     The blue line is the average over the data. A thin line is one sample whose other variables stay as they
     were measured; thin lines that are not parallel show an interaction. The ticks mark deciles of the variable.
+    The levels of a category are side by side, with dots for the averages.
 
     Parameters
     ----------
@@ -106,7 +109,10 @@ class DependenceDisplay:
         from matplotlib.transforms import blended_transform_factory
 
         quiet(panel)
+        marks = {"marker": "o", "linestyle": "none"} if found.levels else {}
         panel.plot(found.grid, found.curves[:max_lines].T, color=PALE, linewidth=0.7)
-        panel.plot(found.grid, found.mean, color=BLUE, linewidth=2.0)
+        panel.plot(found.grid, found.mean, color=BLUE, linewidth=2.0, **marks)
+        if found.levels:
+            panel.set_xticks(found.grid[:MOST_TICKS], [label(level, 8) for level in found.levels[:MOST_TICKS]])
         foot = blended_transform_factory(panel.transData, panel.transAxes)
         panel.vlines(found.deciles, 0, 0.04, transform=foot, color=GREY, linewidth=0.9)

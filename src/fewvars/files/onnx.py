@@ -2,7 +2,8 @@
 
 The graph takes `X` (n, d), all inputs in the user's units, and returns `y`, (n,) or (n, outputs) as `predict`
 does. It is made of operations that onnxruntime has in both precisions (Softplus in double precision is none of
-them, so it is composed). Unlike `predict`, a graph does not refuse missing values: they come out as nan.
+them, so it is composed). Unlike `predict`, a graph does not refuse missing values: they come out as nan, unless the
+model was fitted with missing="indicate". Categories are refused.
 """
 
 import json
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.atomic import write_atomically
 from fewvars._common.validation import FloatArray, check_choice
+from fewvars.columns.encoding import INDICATE, Number
 from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
@@ -126,6 +128,11 @@ class Graph:
         """Add a constant of whole numbers, such as indices, and return its name."""
         return self._constant(np.asarray(values, np.int64))
 
+    def cast(self, x: str) -> str:
+        """Return truth values as numbers."""
+        kind = _onnx().helper.np_dtype_to_tensor_dtype(self.dtype)
+        return self.add("Cast", x, to=kind)
+
     def columns(self, x: str, chosen: np.ndarray) -> str:
         """Return the chosen columns (a mask) of x (n, d)."""
         return x if chosen.all() else self.add("Gather", x, self.integers(np.flatnonzero(chosen)), axis=1)
@@ -185,7 +192,28 @@ def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    return model.findings().head.export(graph, graph.columns(x, model.support_)), model._single_output
+    return model.findings().head.export(graph, _selected(model, graph, x)), model._single_output
+
+
+def _selected(model: FewVariablesRegressor, graph: Graph, x: str) -> str:
+    """Return the inputs of the head, at all columns x (n, d): missing numbers become their mean and an indicator."""
+    encoding, values = model._encoding, graph.columns(x, model.support_)
+    if encoding is None:
+        return values
+    chosen = [encoding.columns[j] for j in np.flatnonzero(model.support_)]
+    numbers = [column for column in chosen if isinstance(column, Number)]
+    if len(numbers) < len(chosen):
+        names = [name for name in model.levels_ if name in model.get_feature_names_out()]
+        raise ValueError(
+            f"model: {names[0]!r} is a category, and the graphs take numbers only: leave it out of the fit."
+        )
+    if model.missing != INDICATE or not numbers:
+        return values
+    gaps = graph.add("IsNaN", values)
+    filled = graph.add("Where", gaps, graph.numbers([column.mean for column in numbers]), values)
+    both = graph.add("Concat", filled, graph.cast(gaps), axis=1)
+    order = [k + len(numbers) * gap for k, column in enumerate(numbers) for gap in range(1 + column.indicated)]
+    return graph.add("Gather", both, graph.integers(order), axis=1)
 
 
 @outputs.register

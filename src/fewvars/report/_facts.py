@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from fewvars._common.validation import FloatArray
 from fewvars.displays.curve import predictions
-from fewvars.displays.names import names_of, plain
+from fewvars.displays.names import distinct_names, names_of, plain
 from fewvars.estimators.base import BlockedRegressor
 from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
@@ -67,6 +68,11 @@ class Facts:
         return self.found.count
 
     @property
+    def head_names(self) -> list[str]:
+        """Names of what the function is a function of: variables, or indicators of their levels and gaps."""
+        return distinct_names(self.found.head_names(self.names), self.found.head.n_inputs)
+
+    @property
     def output(self) -> str:
         """The outputs in words."""
         return listed(self.targets, 4)
@@ -121,6 +127,10 @@ def gather(
     if not np.isfinite(outputs).all():
         raise ValueError("y holds values that are not finite: leave these rows out of X, y and t.")
     times = step if step is None or np.ndim(step) else np.asarray(step) * np.arange(first, first + len(predicted))
+    whole = np.flatnonzero(~np.isnan(predicted).any(axis=1))
+    if len(whole) < len(predicted):  # values are missing in the other rows, which the model leaves out
+        X, outputs, predicted = _safe_indexing(X, whole), outputs[whole], predicted[whole]
+        times, runs = (None if values is None else values[whole] for values in (times, runs))
     return Facts(
         model=model,
         found=found,

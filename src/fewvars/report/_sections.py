@@ -165,7 +165,7 @@ def importance_table(facts: Facts) -> Markup:
     rows = [
         tag(
             "tr",
-            tag("th", name_of(facts.names[j]), scope="row"),
+            tag("th", name_of(facts.names[j]), _levels(facts, j), scope="row"),
             tag("td", number(importance, 3), class_="number"),
             tag("td", "± ", number(se, 2), class_="number"),
             None if q_values is None else tag("td", _sureness(q_values[j]), class_="number"),
@@ -188,6 +188,14 @@ def importance_table(facts: Facts) -> Markup:
         f"the variable would be selected.{more}{_interactions(facts)}"
     )
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
+
+
+def _levels(facts: Facts, j: int) -> Markup | None:
+    """Return the levels of a category."""
+    levels = {} if facts.found.encoding is None else facts.found.encoding.levels()
+    if j not in levels:
+        return None
+    return tag("p", listed([short(level, 24) for level in levels[j]], 8), class_="soft")
 
 
 def _sureness(q_value: float) -> str:
@@ -249,7 +257,7 @@ def _equation(facts: Facts) -> list[Markup]:
         texts = [f"z{k}" for k in range(facts.count)]
         names = [join(tag("var", "z"), tag("sub", str(k))) for k in range(facts.count)]
     else:
-        texts = [facts.names[j] for j in sorted(facts.found.order)]
+        texts = facts.head_names
         names = [tag("var", name_of(text, 32)) for text in texts]
     lines, polynomial = head.text(texts, digits=6), head.as_polynomial()
     if lines is None:

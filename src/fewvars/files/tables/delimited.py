@@ -9,7 +9,7 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +21,7 @@ from fewvars.files.tables.source import Column, Source, file_of, first_bytes
 from fewvars.files.tables.values import MISSING, from_polars, from_text
 
 _GZIP = b"\x1f\x8b"
+_SEPARATORS = ",;\t|"
 
 
 def columns(source: Source, delimiter: str | None) -> Iterator[tuple[str, Column]]:
@@ -57,10 +58,22 @@ def _writable(column: Column) -> Iterable[Any]:
 
 def _separator(source: Source, given: str | None) -> str:
     if given is None:
-        return "\t" if isinstance(source, Path) and {".tsv", ".tab"} & set(source.suffixes[-2:]) else ","
+        named = isinstance(source, Path) and {".tsv", ".tab"} & set(source.suffixes[-2:])
+        return "\t" if named else _found_separator(source)
     if len(given) != 1:
         raise ValueError(f"The delimiter must be a single character, not {given!r}.")
     return given
+
+
+def _found_separator(source: Source) -> str:
+    """Return what cuts the header into most fields, and the first row into equally many; a comma in doubt."""
+    with _text(source) as lines:
+        first = list(islice((line for line in lines if line.strip()), 2))
+    found = {}
+    for mark in _SEPARATORS:
+        widths = {len(record) for record in csv.reader(first, delimiter=mark)}
+        found[mark] = widths.pop() if len(widths) == 1 else 1
+    return max(found, key=lambda mark: found[mark])
 
 
 @contextmanager
@@ -116,7 +129,7 @@ def _fast_columns(source: Source, delimiter: str, width: int) -> list[Column] | 
     holes = frame.null_count().row(0)  # known already, while looking into the rows takes time
     if min(holes) and frame.select(polars.all_horizontal(polars.all().is_null()).any()).item():  # a blank line?
         return None
-    return [from_polars(polars, series) for series in frame]
+    return [from_polars(polars, series, decimal_comma=delimiter != ",") for series in frame]
 
 
 def _plain_columns(source: Source, delimiter: str) -> list[Column]:
@@ -147,7 +160,10 @@ def _plain_columns(source: Source, delimiter: str) -> list[Column]:
                 )
             if record:
                 rows.append(record + [""] * (len(names) - len(record)))
-    return [from_text(list(column)) for column in zip(*rows, strict=True)] or [np.zeros(0)] * len(names)
+    commas = delimiter != ","
+    return [from_text(list(column), decimal_comma=commas) for column in zip(*rows, strict=True)] or [np.zeros(0)] * len(
+        names
+    )
 
 
 def _all_numbers(line: str, delimiter: str) -> bool:

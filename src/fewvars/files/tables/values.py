@@ -1,6 +1,7 @@
 """Values of any origin as columns: numbers and truths as float64, times as datetime64, all else as text."""
 
 import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -11,13 +12,17 @@ from fewvars.files.tables.source import Column
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "-nan", "#N/A")
 _DATE_FORMATS = ("%Y/%m/%d", "%d.%m.%Y")  # 01/02/2020 is rejected as ambiguous
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][-+]?\d+)?")
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")
 
 
-def from_text(texts: list[Any]) -> Column:
-    """Turn text into numbers, truth values or times, if all of it is; None and the usual marks are missing."""
+def from_text(texts: list[Any], *, decimal_comma: bool = False) -> Column:
+    """Turn text into numbers, truth values or times, if all of it is; None and the usual marks are missing.
+
+    With `decimal_comma`, 1,5 and 1.234,5 are numbers too.
+    """
     texts = [None if text is None or text.strip() in MISSING else text.strip() for text in texts]
-    for attempt in (_numbers, _truths, _times):
+    for attempt in (_numbers, *([_numbers_with_commas] if decimal_comma else []), _truths, _times):
         try:
             return attempt(texts)
         except (ValueError, OverflowError):
@@ -36,7 +41,7 @@ def from_array(array: Column) -> Column:
     return np.array([str(value) for value in array], dtype=object)
 
 
-def from_polars(polars: Any, series: Any) -> Column:
+def from_polars(polars: Any, series: Any, *, decimal_comma: bool = False) -> Column:
     """Turn a series of polars into a column."""
     kind = series.dtype
     if kind.is_numeric() or kind == polars.Boolean:
@@ -47,7 +52,7 @@ def from_polars(polars: Any, series: Any) -> Column:
     if kind == polars.Duration or kind == polars.Time:
         return np.asarray(series.cast(polars.Duration("us")).to_numpy(), "timedelta64[us]")
     if kind == polars.String or kind == polars.Categorical or kind == polars.Enum:
-        return from_text(series.cast(polars.String).to_list())
+        return from_text(series.cast(polars.String).to_list(), decimal_comma=decimal_comma)
     if kind == polars.Null:
         return np.full(len(series), np.nan)
     return np.array([None if value is None else str(value) for value in series.to_list()], dtype=object)
@@ -57,6 +62,13 @@ def _numbers(texts: list[str | None]) -> Column:
     if any(text is not None and "_" in text for text in texts):  # float would take 1_000
         raise ValueError
     return np.array([math.nan if text is None else float(text) for text in texts])
+
+
+def _numbers_with_commas(texts: list[str | None]) -> Column:
+    """Read numbers with decimal commas; points may only stand between thousands."""
+    if not all(text is None or _DECIMAL_COMMA.fullmatch(text) for text in texts):
+        raise ValueError
+    return _numbers([text and text.replace(".", "").replace(",", ".") for text in texts])
 
 
 def _truths(texts: list[str | None]) -> Column:

@@ -1,0 +1,136 @@
+"""What can be wrong with the columns of a table, and what to do about it."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fewvars.cli._columns import Roles
+    from fewvars.files.tables import Table
+
+
+def check_text(table: "Table", roles: "Roles") -> None:
+    """Complain about text in an input that is more likely a slip than a category."""
+    from fewvars.columns.kinds import stray_text
+    from fewvars.columns.raw import Raw
+
+    for name in roles.categories:
+        column = table.columns[name]
+        if column.dtype.kind != "O" or name in roles.types or not roles.droppable:
+            continue
+        row, value = _first_text(column)
+        if re.fullmatch(r"[-+]?\d+,\d+", value):
+            raise ValueError(
+                f"Column {name!r} is not numeric (row {row} holds {value[:40]!r}): write decimal commas as points, or "
+                f"separate the columns by semicolons."
+            )
+        stray = stray_text(Raw(column))
+        if stray is not None:
+            raise ValueError(
+                f"Column {name!r} is not numeric (row {stray + 1} holds {column[stray][:40]!r}), but most of it is: "
+                f"correct it, leave the column out with --drop {_quoted([name])}, or say --types "
+                f"{shlex.quote(f'{name}=category')}."
+            )
+
+
+def check_numeric(table: "Table", roles: "Roles") -> None:
+    """Complain about text or times where numbers are needed."""
+    bad = [name for name in roles.numeric if table.columns[name].dtype.kind != "f"]
+    if not bad:
+        return
+    column = table.columns[bad[0]]
+    if column.dtype.kind in "mM":
+        what = f"Column {bad[0]!r} holds times, not numbers"
+    else:
+        row, value = _first_text(column)
+        what = f"Column {bad[0]!r} is not numeric (row {row} holds {value[:40]!r})"
+    if len(bad) > 1:
+        what += f", and neither are {len(bad) - 1} others"
+    if not roles.droppable:
+        raise ValueError(f"{what}: the model needs numbers there.")
+    raise ValueError(
+        f"{what}: a target must hold numbers." if bad[0] in roles.targets else f"{what}: drop it from --types."
+    )
+
+
+def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], roles: "Roles") -> None:
+    """Complain about missing values in columns, and name the remedies."""
+    import numpy as np
+
+    name, rows = names[0], absent[names[0]]
+    more = f", and {_counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
+    remedy = "leave such rows out with --missing drop" if roles.droppable else "fill it or remove the row"
+    if roles.droppable and name in roles.inputs:
+        remedy += f", keep them with --missing indicate, or leave out the column with --drop {_quoted([name])}"
+    raise ValueError(
+        f"Column {name!r} has {_counted(int(rows.sum()), 'missing value')}, the first in row "
+        f"{np.argmax(rows) + 1}{more}: {remedy}."
+    )
+
+
+def _first_text(column: Any) -> tuple[int, str]:
+    """Return the row and the text of the first value that isn't a number."""
+    for row, value in enumerate(column, start=1):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if value is not None:
+                return row, value
+    return 1, str(column[0])
+
+
+def check_time(table: "Table", roles: "Roles") -> None:
+    """Complain about text in place of times."""
+    if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
+        row, value = _first_text(table.columns[roles.time])
+        raise ValueError(
+            f"--time {roles.time!r}: row {row} holds {value[:40]!r}, which isn't a time. Give numbers, or dates such "
+            "as 2024-05-31T12:00:00."
+        )
+
+
+def check_increasing(t: Any, labels: Any, roles: "Roles", numbers: "np.ndarray") -> None:
+    """Times must increase within each run; `numbers` are those of the rows in the file."""
+    import numpy as np
+
+    from fewvars.series.splits import trajectory_rows
+
+    if t.dtype.kind == "f":
+        check_finite(t, str(roles.time), numbers)
+    for run in trajectory_rows(labels, len(t)):
+        late = np.flatnonzero(t[run][1:] <= t[run][:-1])
+        if late.size:
+            before, row = run[late[0]], run[late[0] + 1]
+            apart = "" if roles.trajectory else ", or tell separate runs apart with --trajectory COLUMN"
+            raise ValueError(
+                f"--time {roles.time!r} does not increase: {t[row]} in row {numbers[row]} follows {t[before]}. Sort "
+                f"the rows by time and drop repeats{apart}."
+            )
+
+
+def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
+    """Complain about infinite numbers; `numbers` are those of the rows in the file."""
+    import numpy as np
+
+    bad = np.isinf(column)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"Column {name!r} holds {column[row]} in row {numbers[row]}, which isn't finite: correct it or remove the "
+            "row."
+        )
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """Return names as an option of the shell, each --drop on its own where a name holds a comma."""
+    few = list(names)
+    if any("," in name for name in few):
+        return " --drop ".join(map(shlex.quote, few))
+    return shlex.quote(",".join(few))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
