@@ -49,7 +49,7 @@ class TestCategories:
         for of_columns in (model.support_, model.q_values_, model.feature_importances_, model.path_.labels):
             assert of_columns.shape == (5,)
         assert (model.q_values_[model.support_] < 1e-3).all()
-        assert (model.q_values_[~model.support_] > 0.2).all()
+        assert (model.q_values_[~model.support_] > 0.05).all()
         assert ("site", "temperature") in model.interactions_
         assert model.transform(X).shape == (300, 3)
         assert model.score(X, y) > 0.85
