@@ -150,3 +150,17 @@ def test_a_kind_that_was_asked_for_is_fitted_even_if_it_does_not_suit():
     assert not few.suits(trial.X, trial.y)
     assert choose_head([few], trial).name == "dictionary"
     assert list(choose_head([few, NETWORKS], trial).errors) == ["network"]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda X: 1 + 2 * X[:, 0] - X[:, 1], "linear, with 3 terms"),
+        (lambda X: X[:, 0] ** 2 - X[:, 1], "an additive polynomial with 2 terms, each of one variable"),
+        (lambda X: X[:, 0] * X[:, 1] - X[:, 1], "a sparse polynomial with 2 terms"),
+    ],
+)
+def test_a_polynomial_says_whether_it_is_linear_or_additive(function, expected):
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    head = Polynomials().fit(X, function(X)[:, None], np.ones(200), degree=2)
+    assert head.describe() == expected

@@ -66,6 +66,15 @@ class TestEvidence:
         assert found.interactions == model.interactions_
         assert [name for name, weak in zip(found.names, found.weak, strict=True) if weak] == ["x0"]
 
+    def test_findings_say_whether_the_function_is_additive(self, fitted):
+        X, _ = product_and_line()
+        sum_of_two = fit(X, np.sin(2 * X[:, 1]) + X[:, 4])
+        assert chosen(sum_of_two) == [1, 4]
+        assert sum_of_two.findings().additive
+        assert not fitted[0].findings().additive
+        assert not fit(X, X[:, 1]).findings().additive  # a single variable
+        assert "No two variables interact" in report_html(sum_of_two, X, sum_of_two.predict(X))
+
     def test_constant_and_repeated_columns_have_no_evidence(self):
         X, y = product_and_line()
         X[:, 0], X[:, 2] = 1.0, -X[:, 6]

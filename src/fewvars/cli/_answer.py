@@ -27,6 +27,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
     if found.kind == "variables":
         answer["variables"] = _variables(found, roles.inputs)
         own = dict(zip(found.inputs, roles.inputs, strict=True))  # a model may not know the names of its inputs
+        answer["additive"] = found.additive
         answer["interactions"] = [[own.get(name, name) for name in pair] for pair in found.interactions]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
@@ -102,7 +103,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [
             f"{target} {depend} on {len(found)} of {answer['inputs']} variables ({size}):",
             *_variable_lines(found),
-            *_interaction_lines(answer["interactions"]),
+            *_interaction_lines(answer["interactions"], answer["additive"]),
         ]
     else:
         kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} centred variables"
@@ -126,9 +127,9 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _interaction_lines(pairs: list[list[str]], most: int = 8) -> list[str]:
+def _interaction_lines(pairs: list[list[str]], additive: bool, most: int = 8) -> list[str]:
     if not pairs:
-        return []
+        return ["No two variables interact: the function is additive."] if additive else []
     texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs[:most]]
     more = f" and {len(pairs) - most} more" if len(pairs) > most else ""
     return [f"Interactions: {', '.join(texts)}{more}."]

@@ -102,6 +102,12 @@ class Findings:
         return self.q_values[self.order] > WEAK
 
     @property
+    def additive(self) -> bool:
+        """Whether no two variables interact, so that the function is a sum of functions of one variable each."""
+        tested = self.q_values is not None  # older models say nothing about interactions
+        return tested and self.kind == "variables" and self.count > 1 and not self.interactions
+
+    @property
     def count(self) -> int:
         """Number of variables or directions found."""
         return len(self.names)

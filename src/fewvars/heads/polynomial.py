@@ -52,9 +52,14 @@ class PolynomialHead(Head):
         return self.polynomial.gradient(X)
 
     def describe(self) -> str:
-        """Return its number of terms."""
-        n_terms = len(self.polynomial.exponents)
-        return f"a sparse polynomial with {n_terms} {'term' if n_terms == 1 else 'terms'}"
+        """Return its number of terms, and whether it is linear or additive."""
+        exponents = self.polynomial.exponents
+        n_terms = f"{len(exponents)} {'term' if len(exponents) == 1 else 'terms'}"
+        if (exponents.sum(axis=1) <= 1).all():
+            return f"linear, with {n_terms}"
+        if self.n_inputs > 1 and (np.count_nonzero(exponents, axis=1) <= 1).all():
+            return f"an additive polynomial with {n_terms}, each of one variable"
+        return f"a sparse polynomial with {n_terms}"
 
     def text(self, names: Sequence[str], *, digits: int = 4) -> list[str]:
         """Return the polynomials."""

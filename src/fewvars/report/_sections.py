@@ -203,7 +203,9 @@ def _sureness(q_value: float) -> str:
 
 
 def _interactions(facts: Facts) -> str:
-    """Say which pairs of variables interact."""
+    """Say which pairs of variables interact, or that none does."""
+    if facts.found.additive:
+        return " No two variables interact: the function is additive."
     shown = dict(zip(facts.found.inputs, facts.names, strict=True))
     pairs = [" and ".join(plain(shown.get(name, name)) for name in pair) for pair in facts.found.interactions]
     return f" The effects of these variables depend on each other: {listed(pairs, 8)}." if pairs else ""
