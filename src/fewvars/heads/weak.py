@@ -114,7 +114,7 @@ def choose_weak_head(
     ones = np.ones(len(X))
     networks = Networks.of(settings).choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
     errors["network"] = networks.errors
-    if head == "auto" and first.not_worse(errors[PolynomialHead.name], networks.errors):
+    if head == "auto" and not first.better(networks.errors, errors[PolynomialHead.name]):
         return polynomials.fit(degree), _means(first, errors)
     return networks.fit(X, data.derivative, ones), _means(first, errors)
 
@@ -167,7 +167,9 @@ class WeakPolynomials:
                 own = self.columns[np.ix_(test, self._own(degree))]
                 losses.append(self.data.loss.values(found.predict(own), self.data.y[test]))
             tried.append(held_out.piece_errors(losses, self.data.weight))
-        k = held_out.smallest_not_worse(tried)
+        means = [held_out.mean(errors) for errors in tried]
+        good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
+        k = good[held_out.smallest_not_worse([tried[k] for k in good])]
         return self.degrees[k], tried[k]
 
     def fit(self, degree: int) -> PolynomialHead:

@@ -36,11 +36,16 @@ class HeldOutErrors:
         return self.weights @ self.values / self.weights.sum()
 
     def fewest_terms(self, n_terms: NDArray[np.intp], tolerance: float) -> int:
-        """Index of the smallest fit whose errors exceed those of the best by at most `tolerance` standard errors."""
+        """Index of the smallest fit whose errors exceed those of the best by at most `tolerance` standard errors.
+
+        Where most pieces are quiet, a fit that misses a rare event could pass; so its mean error may at most be double.
+        """
         means = self.means
         best = self.values[:, means.argmin()]
         ratios = [log_ratio(errors, best, self.weights) for errors in self.values.T]
-        eligible = [i for i, (mean, spread) in enumerate(ratios) if mean <= tolerance * spread]
+        eligible = [
+            i for i, (mean, spread) in enumerate(ratios) if mean <= tolerance * spread and means[i] <= 2 * means.min()
+        ]
         return int(min(eligible, key=lambda i: (n_terms[i], means[i])))
 
 
