@@ -20,7 +20,7 @@ from fewvars.polynomials.dictionary import METHODS, Polynomial, fit_polynomial
 from fewvars.polynomials.held_out import HeldOutErrors
 from fewvars.polynomials.paths import bic, l1_path
 from fewvars.polynomials.polynomial import monomial_count, monomial_exponents, monomial_values
-from fewvars.polynomials.subset_path import subset_path
+from fewvars.polynomials.subset_path import subset_path, threshold_path
 from fewvars.polynomials.subsets import Columns, best_subsets
 from fewvars.problems import metrics
 from fewvars.problems.datasets import lorenz96_dataset
@@ -404,8 +404,9 @@ class TestObjective:
         squares = np.zeros((150, len(fit.strengths)))
         for train, test in splits:
             part = compress(X[train], y[train, None], np.ones(len(train)), exponents, True).output(0)
-            path = subset_path(part) if method == "subsets" else l1_path(part, strengths=fit.strengths)
-            same = [list(path.n_terms).index(size) for size in fit.n_terms] if method == "subsets" else slice(None)
+            paths = {"subsets": subset_path, "threshold": threshold_path}
+            path = l1_path(part, strengths=fit.strengths) if method == "l1" else paths[method](part)
+            same = slice(None) if method == "l1" else [list(path.n_terms).index(size) for size in fit.n_terms]
             raw, constants = part.in_users_units(path.coefficients[same], path.constant[same])
             squares[test] = (y[test, None] - monomial_values(X[test], exponents) @ raw.T - constants) ** 2
         np.testing.assert_allclose(fit.scores, squares.mean(axis=0) / y.var())

@@ -28,9 +28,10 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     ----------
     max_degree : int, default=2
         Largest degree of a monomial.
-    method : {"subsets", "l1"}, default="subsets"
-        Least squares on the best subset of terms of each size, or an l1 penalty (shrunk coefficients). The objectives
-        and the scaling of the strength are those of `fewvars.polynomials.dictionary.fit_polynomial`.
+    method : {"subsets", "threshold", "l1"}, default="subsets"
+        Least squares on the best subset of terms of each size, sequential thresholding, or an l1 penalty (shrunk
+        coefficients). The objectives and the scaling of the strength are those of
+        `fewvars.polynomials.dictionary.fit_polynomial`.
     criterion : {"held_out", "bic"}, default="held_out"
         What chooses the strength: the fewest terms whose held-out error is within one standard error of
         the best, or BIC. BIC assumes independent samples and keeps far too many terms of a trajectory.
@@ -42,7 +43,8 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     coefficient_tolerance : float, default=0.0
         Coefficients of smaller absolute value, in the units of the data, are set to zero. The paper: 1e-4.
     fit_intercept : bool, default=True
-        Whether the constant monomial is in the dictionary. It is a term like the others, but the l1 penalty spares it.
+        Whether the constant monomial is in the dictionary. It is a term like the others with ``method="subsets"``;
+        otherwise it is never dropped.
     max_memory : float, default=2**31
         Limit in bytes; a dictionary estimated to need more raises MemoryError before it is built.
 
@@ -178,9 +180,9 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, _CRITERIA)
         check_choice("method", self.method, METHODS)
-        subsets = self.method == "subsets"
-        if self.strength is not None and not (subsets and self.strength == np.inf):  # which leaves nothing
-            check_real("strength", self.strength, strict=not subsets)
+        by_l1 = self.method == "l1"
+        if self.strength is not None and (by_l1 or self.strength != np.inf):  # which leaves nothing
+            check_real("strength", self.strength, strict=by_l1)
         check_flag("fit_intercept", self.fit_intercept)
         if self.max_memory != np.inf:
             check_real("max_memory", self.max_memory)

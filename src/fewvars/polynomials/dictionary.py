@@ -18,11 +18,11 @@ from fewvars.polynomials.held_out import held_out_errors
 from fewvars.polynomials.paths import DictionaryPath, bic, l1_path
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.problem import Problem
-from fewvars.polynomials.subset_path import subset_path
+from fewvars.polynomials.subset_path import subset_path, threshold_path
 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
-METHODS = ("subsets", "l1")
+METHODS = ("subsets", "threshold", "l1")
 _ROWS_FOR_DIGITS = 1000
 # Root mean square residual, in units of the spread of y, of a fit that is exact but for rounding.
 _EXACT = 1e-9
@@ -87,6 +87,9 @@ def fit_polynomial(
     exchanges; see `subset_path`. The constant is a term like the others. The strength of a fit is the smallest |b_j| in
     it. A given `strength` takes the first fit in which every |b_j| is at least that.
 
+    ``method="threshold"``: sequential thresholding, least squares on ever fewer monomials, the smallest |b_j| leaving
+    first. The constant stays. Strengths are the same.
+
     ``method="l1"``: minimise 1/(2 n) Σ_i w_i |y_i - f(x_i)|^2 + strength Σ_j |b_j| over the standardised output. Its
     coefficients are shrunk, and are not refitted. The constant is never penalised or dropped.
 
@@ -104,7 +107,7 @@ def fit_polynomial(
         Outputs.
     max_degree : int
         Largest degree of a monomial, at least 1.
-    method : {"subsets", "l1"}
+    method : {"subsets", "threshold", "l1"}
         How few terms are found.
     strength : float, optional
         Fixed strength.
@@ -138,8 +141,8 @@ def fit_polynomial(
     check_choice("method", method, METHODS)
     check_real("coefficient_tolerance", coefficient_tolerance)
     check_real("tolerance", tolerance)
-    if strength is not None and not (strength > 0 or (strength == 0 and method == "subsets")):
-        raise ValueError(f"strength must be positive (or zero, for subsets), got {strength!r}.")
+    if strength is not None and not (strength > 0 or (strength == 0 and method != "l1")):
+        raise ValueError(f"strength must be positive (or zero, but for l1), got {strength!r}.")
     problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
     chosen = _choose(problem, method, strength, cv, tolerance)
     if problem.units.x_origin.any() and chosen.exact:
@@ -234,6 +237,6 @@ def _choose(problem: Problem, method: str, strength: float | None, cv: Any, tole
 
 
 def _path(data: OneOutput, constant: bool, method: str, strength: float | None) -> DictionaryPath:
-    if method == "subsets":
-        return subset_path(data, constant)
+    if method != "l1":
+        return subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
     return l1_path(data, constant, None if strength is None else np.array([float(strength)]))

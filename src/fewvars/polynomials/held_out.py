@@ -13,7 +13,7 @@ from fewvars.polynomials.compressed import ROUNDING, Compressed, OneOutput
 from fewvars.polynomials.paths import DictionaryPath, l1_path
 from fewvars.polynomials.polynomial import monomial_values, row_chunks
 from fewvars.polynomials.problem import Problem
-from fewvars.polynomials.subset_path import subset_path
+from fewvars.polynomials.subset_path import subset_path, threshold_path
 
 _MOST_PIECES = 20  # of the held-out rows of one split
 _ROWS_OF_A_PIECE = 4
@@ -76,7 +76,7 @@ def _fits(data: OneOutput, constant: bool, path: DictionaryPath, method: str) ->
     if method == "l1":
         fits = l1_path(data, constant, path.strengths)
         return fits.coefficients, fits.constant
-    fits = subset_path(data, constant)
+    fits = subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
     # Equally many terms, or fewer where columns that differ overall are alike in this part.
     matching = [int(np.argmax(fits.n_terms <= size)) for size in path.n_terms]
     return fits.coefficients[matching], fits.constant[matching]

@@ -1,4 +1,6 @@
-"""The path of best subsets of a dictionary: candidates, their best subsets, and least squares on each."""
+"""Paths of ever fewer terms of a dictionary: candidates, their best subsets or what thresholds leave, and the fits."""
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +21,37 @@ def subset_path(data: OneOutput, constant: bool = True) -> DictionaryPath:
     orthogonal matching pursuit takes first. Larger ones are what elimination leaves, of all columns if there are at
     least three samples for each. The strength of a fit is its smallest standardised coefficient.
     """
-    table, target = _with_constant(data) if constant else (data.factor, data.target)
+    if not constant:
+        return _path(data, data.factor, data.target, constant=False, by_size=False)
+    return _path(data, *_with_constant(data), constant=True, by_size=False)
+
+
+def threshold_path(data: OneOutput, constant: bool = True) -> DictionaryPath:
+    """Sequential thresholding: the terms with the smallest standardised coefficients go first; the constant stays."""
+    return _path(data, data.factor, data.target, constant=constant, by_size=True)
+
+
+def _path(data: OneOutput, table: FloatArray, target: FloatArray, *, constant: bool, by_size: bool) -> DictionaryPath:
+    """Least squares on subsets of the columns of a table, which may have the constant in front of those of the data."""
+    ahead = table.shape[1] - data.factor.shape[1]
+    first = np.arange(ahead)
     usable = np.flatnonzero(data.column_scales > 0)
     limit = max(1, min(int(data.n) // SAMPLES_PER_COLUMN, _MOST_CANDIDATES))
-    first = np.zeros(int(constant), dtype=np.intp)
-    subsets: list[NDArray[np.intp]] = []
-    few = np.concatenate((first, constant + (usable if usable.size <= limit else _matched(data, limit))))
+    few = np.concatenate((first, ahead + (usable if usable.size <= limit else _matched(data, limit))))
+    search = partial(eliminated, by_size=True) if by_size else best_subsets
+    subsets = [few[chosen] for chosen in search(Columns.of(table[:, few], target))]
     if limit < usable.size <= data.n / SAMPLES_PER_COLUMN:
-        many = np.concatenate((first, constant + usable))
-        subsets = [many[chosen] for chosen in eliminated(Columns.of(table[:, many], target), more_than=few.size)]
-    subsets += [few[chosen] for chosen in best_subsets(Columns.of(table[:, few], target))]
-    strengths, residuals = np.full(len(subsets), np.inf), np.empty(len(subsets))
+        many = np.concatenate((first, ahead + usable))
+        larger = eliminated(Columns.of(table[:, many], target), more_than=few.size, by_size=by_size)
+        subsets = [many[chosen] for chosen in larger] + subsets
     coefficients = np.zeros((len(subsets), table.shape[1]))
+    strengths, residuals = np.full(len(subsets), np.inf), np.empty(len(subsets))
     for i, chosen in enumerate(subsets):
         upper, rotated, residuals[i] = solved_by_qr(table[:, chosen], target)
         coefficients[i, chosen] = inverse_of(upper) @ rotated
-        if (terms := chosen[chosen >= constant]).size:
-            strengths[i] = np.abs(coefficients[i, terms]).min()
-    kept = np.array([bool(constant and chosen.size and chosen[0] == 0) for chosen in subsets])
-    return DictionaryPath(strengths, coefficients[:, int(constant) :], kept, residuals)
+        strengths[i] = np.abs(coefficients[i, chosen[chosen >= ahead]]).min(initial=np.inf)
+    kept = [constant and (ahead == 0 or 0 in chosen) for chosen in subsets]
+    return DictionaryPath(strengths, coefficients[:, ahead:], np.array(kept), residuals)
 
 
 def _with_constant(data: OneOutput) -> tuple[FloatArray, FloatArray]:

@@ -116,7 +116,7 @@ def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
     Those that elimination leaves are compared with those that grow from none and with those that lose one column of the
     next larger, each improved by exchanges.
     """
-    subsets = {len(chosen): chosen for chosen in eliminated(problem)}
+    subsets: dict[int, list[int]] = {chosen.size: chosen.tolist() for chosen in eliminated(problem)}
     residuals = {size: problem.residual(chosen) for size, chosen in subsets.items()}
 
     def offer(chosen: list[int]) -> None:
@@ -134,17 +134,21 @@ def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
     return [np.sort(np.array(subsets[size], dtype=np.intp)) for size in sorted(subsets, reverse=True)]
 
 
-def eliminated(problem: Columns, more_than: int = -1) -> list[list[int]]:
-    """Subsets on the way from all columns to none; a tenth goes at a time, that which raises the residual least."""
+def eliminated(problem: Columns, more_than: int = -1, *, by_size: bool = False) -> list[NDArray[np.intp]]:
+    """Subsets on the way from all columns to none; a tenth goes at a time, that which raises the residual least.
+
+    With `by_size`, those with the smallest coefficients go instead, as in sequential thresholding.
+    """
+    importance = _sizes if by_size else _losses
     columns = _independent(problem)
     upper, target, _ = solved_by_qr(problem.factor[:, columns], problem.target)
     subsets = []
     while columns.size > more_than:
-        subsets.append(columns.tolist())
+        subsets.append(columns)
         if not columns.size:
             break
         keep = np.ones(columns.size, dtype=bool)
-        keep[np.argsort(_losses(upper, target), kind="stable")[: max(1, columns.size // 10)]] = False
+        keep[np.argsort(importance(upper, target), kind="stable")[: max(1, columns.size // 10)]] = False
         columns = columns[keep]
         upper, target, _ = solved_by_qr(upper[:, keep], target)
     return subsets
@@ -160,6 +164,11 @@ def _losses(upper: FloatArray, target: FloatArray) -> FloatArray:
     """Rise of the residual sum of squares when each column of a triangular problem is left out, (a,)."""
     inverse = inverse_of(upper)
     return (inverse @ target) ** 2 / np.einsum("ij,ij->i", inverse, inverse)
+
+
+def _sizes(upper: FloatArray, target: FloatArray) -> FloatArray:
+    """Absolute coefficients (a,) of a triangular problem."""
+    return np.abs(inverse_of(upper) @ target)
 
 
 def inverse_of(upper: FloatArray) -> FloatArray:
