@@ -35,9 +35,9 @@ from fewvars.study.fit import CURVE_POINTS, run_task
 from fewvars.study.page import Section, page
 from fewvars.study.rows import Writer, missing
 from fewvars.study.running import here, processes, results
-from fewvars.study.specification import specification
 from fewvars.study.summary import Mean, mean, summarise
 from fewvars.study.tables import Table, show, table
+from fewvars.study.tasks import specification
 
 QUICK = {"hidden_layer_sizes": (5, 5, 5), "n_first": 100, "n_second": 20, "n_strengths": 4}
 SMALL = {"n_train": 200, "n_test": 60, "d": 8}

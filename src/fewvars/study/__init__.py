@@ -2,9 +2,11 @@
 
 from fewvars.study.experiments import EXPERIMENTS, FAMILIES
 from fewvars.study.report import Report, write_report
-from fewvars.study.rows import Folder, Row
-from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting, Task, plan
+from fewvars.study.row import Row
+from fewvars.study.rows import Folder
+from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting
 from fewvars.study.study import run
+from fewvars.study.tasks import Task, plan
 
 __all__ = [
     "EXPERIMENTS",

@@ -18,7 +18,8 @@ from fewvars.displays.figure import (
     plain_ticks,
     quiet,
 )
-from fewvars.study.rows import Arrays, Folder, Row
+from fewvars.study.row import Row
+from fewvars.study.rows import Arrays, Folder
 from fewvars.study.specification import Experiment
 from fewvars.study.summary import Summary
 

@@ -24,8 +24,9 @@ from fewvars.problems.metrics import (
     specificity,
 )
 from fewvars.study.provenance import commit, versions
-from fewvars.study.rows import FAILED, FITTED, Arrays, Row
-from fewvars.study.specification import Task, specification
+from fewvars.study.row import FAILED, FITTED, Row
+from fewvars.study.rows import Arrays
+from fewvars.study.tasks import Task, specification
 
 CURVE_POINTS = 500
 

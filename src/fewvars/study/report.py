@@ -11,10 +11,12 @@ from fewvars._common.atomic import write_atomically
 from fewvars.problems.systems import Lorenz96
 from fewvars.study.experiments import EXPERIMENTS
 from fewvars.study.page import Picture, Section, page
-from fewvars.study.rows import Contents, Folder, Row
-from fewvars.study.specification import Drawing, Experiment, plan
+from fewvars.study.row import Row
+from fewvars.study.rows import Contents, Folder
+from fewvars.study.specification import Drawing, Experiment
 from fewvars.study.summary import Summary, summarise
 from fewvars.study.tables import table
+from fewvars.study.tasks import plan
 
 _READING = (
     "Cells are means over replicates ± standard errors (none for a single fit, or if all are equal); seconds are "

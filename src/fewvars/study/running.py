@@ -21,8 +21,8 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from fewvars._common.validation import check_whole
 from fewvars.study.fit import Result, failed, run_task
-from fewvars.study.rows import Key
-from fewvars.study.specification import Task
+from fewvars.study.row import Key
+from fewvars.study.tasks import Task
 
 # Runs tasks and yields each with its result, in any order; None if its worker may have died of it.
 Place = Callable[[Iterable[Task]], Iterator[tuple[Task, Result | None]]]

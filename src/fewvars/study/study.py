@@ -9,8 +9,10 @@ from tqdm.auto import tqdm
 from fewvars._common.validation import check_whole
 from fewvars.study import running
 from fewvars.study.experiments import EXPERIMENTS
-from fewvars.study.rows import Folder, Row, Writer, missing
-from fewvars.study.specification import Experiment, plan
+from fewvars.study.row import Row
+from fewvars.study.rows import Folder, Writer, missing
+from fewvars.study.specification import Experiment
+from fewvars.study.tasks import plan
 
 
 def run(

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from fewvars.study.rows import Row
+from fewvars.study.row import Row
 from fewvars.study.specification import Experiment, Method, Setting
 
 METRICS = (

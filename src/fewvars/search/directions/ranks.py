@@ -90,10 +90,6 @@ class RankSearch:
         """Return the search that compares on the first split alone, which is quicker."""
         return replace(self, held_out=self.held_out.first())
 
-    def with_outputs(self, Y: FloatArray, held_out: HeldOut) -> "RankSearch":
-        """Return the search for other outputs (n, outputs), compared on other rows."""
-        return replace(self, samples=replace(self.samples, Y=Y), held_out=held_out)
-
     def refitted(self, candidate: RankCandidate) -> RankCandidate:
         """Fit the same form anew, going on from its directions."""
         if candidate.form is None:
