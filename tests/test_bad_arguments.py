@@ -95,6 +95,6 @@ def test_directions_of_a_network_that_has_learned_a_constant():
     inputs, events = rng.standard_normal((200, 6)), np.zeros(200)
     events[rng.integers(200, size=1)] = 1.0
     model = FewDirectionsRegressor(first_updates=5, path_updates=2, refit_updates=2, random_state=0)
-    with pytest.warns(UserWarning, match="there are no directions"):
+    with pytest.warns(UserWarning, match="no directions were found"):
         model.fit(inputs, events)
     assert model.n_directions_ == 0

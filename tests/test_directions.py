@@ -260,7 +260,7 @@ class TestEstimator:
 
     def test_pure_noise(self):
         X, _, _ = problem(two, 2, n=400)
-        with pytest.warns(UserWarning, match="there are no directions"):
+        with pytest.warns(UserWarning, match="no directions were found"):
             model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, np.random.default_rng(9).normal(size=400))
         assert model.n_directions_ == 0
         assert model.head_ == "mean"

@@ -153,7 +153,7 @@ def test_spreadsheet_is_not_npz(tmp_path):
 
     with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
         book.writestr("xl/workbook.xml", "<workbook/>")
-    with pytest.raises(ValueError, match="no array"):
+    with pytest.raises(ValueError, match="not an array"):
         read_table(tmp_path / "book.xlsx")
 
 

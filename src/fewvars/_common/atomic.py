@@ -26,8 +26,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Until then, and after an error or Ctrl-C, what was at `path` is untouched, and nothing else is left behind.
     The file has the permissions of the one that it replaces, or those that the umask asks for. A symbolic
-    link stays, and the file that it points to is replaced. What is no regular file (a pipe, ``/dev/stdout``)
-    cannot be replaced and is written to directly.
+    link stays, and the file that it points to is replaced. A pipe or a device (``/dev/stdout``) cannot be replaced
+    and is written to directly.
     """
     target = os.path.realpath(path)
     folder = os.path.dirname(target)

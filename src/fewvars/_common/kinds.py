@@ -145,7 +145,7 @@ def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], opti
 
 
 def agree(name: str, size: str, length: int, sizes: Sizes) -> None:
-    """Bind a named size, or complain if it is already bound to another length."""
+    """Bind a named size, or raise an error if it is already bound to another length."""
     known = sizes.setdefault(size, length)
     require(known == length, f"{name} has {length} for the {size}, where others have {known}")
 

@@ -120,6 +120,6 @@ def check_matrix(name: str, value: ArrayLike, *, dtype: Any, columns: int | None
         row, column = np.argwhere(bad)[0]
         raise ValueError(
             f"{name} holds {array[row, column]} in row {row}, column {column} ({bad.sum()} such entries) as "
-            f"{array.dtype}: remove or fill what is missing, and rescale what is too large."
+            f"{array.dtype}: remove or fill in missing values, and rescale large ones."
         )
     return array

@@ -68,7 +68,7 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def termination_as_interrupt() -> Iterator[None]:
     """Let SIGTERM raise `Terminated`, so that bars end, temporary files go and worker processes are stopped."""
-    if threading.current_thread() is not threading.main_thread():  # which alone is told of signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
 

@@ -58,8 +58,8 @@ def partial_dependence(
     """Return the dependence of a fitted model's output on each of the variables.
 
     The grid goes from the 1st to the 99th percentile of the variable, or over its values if it has no more
-    than `points` of them; over the levels of a category. Of more than `max_rows` rows, as many are used, chosen at
-    random, and of these only the ones that can be predicted.
+    than `points` of them; over the levels of a category. If there are more than `max_rows` rows, that many are chosen
+    at random, and of these only the ones that can be predicted are used.
     """
     check_whole("points", points, minimum=2)
     check_whole("max_rows", max_rows)

@@ -108,8 +108,8 @@ def compare(
 
     Notes
     -----
-    Each form is fitted anew to the training rows of the same two splits, and predicts the held-out outputs as
-    measured. The variables and directions were chosen on these blocks, so the errors are not test errors.
+    Each form is refitted to the training rows of the same two splits and predicts the held-out outputs as measured. The
+    variables and directions were chosen on these blocks, so measure the accuracy of the chosen form on new data.
 
     Examples
     --------

@@ -224,8 +224,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _warn_of_nothing(self) -> None:
         warnings.warn(
-            "No direction predicts y on held-out rows better than its mean does: there are no directions, and predict "
-            "returns the mean.",
+            "No direction predicts y on held-out rows better than its mean does: no directions were found, and "
+            "predict returns the mean.",
             UserWarning,
             stacklevel=5,
         )

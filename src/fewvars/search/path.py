@@ -204,7 +204,7 @@ def follow(
     leave_out : callable
         What is done about the dead before the next strength: a method of `Walk`.
     warm : bool
-        Whether each strength goes on from the one before; otherwise each begins anew, and all of the grid is tried.
+        Whether each strength starts where the previous one ended; if not, the whole grid is tried.
     """
     walk = Walk(begin(), penalty)
     for strength in strengths:

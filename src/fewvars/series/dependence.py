@@ -6,7 +6,7 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 
-DEPENDENT = 2.0  # autocorrelation time from which on rows are taken for dependent
+DEPENDENT = 2.0  # autocorrelation time from which rows count as dependent
 STRONGEST = 0.98  # a coefficient nearer to one would leave nothing but differences of neighbouring rows
 NOTICEABLE = 0.15
 

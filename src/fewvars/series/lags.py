@@ -25,7 +25,7 @@ class LagTransformer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     lags : int or sequence of int, default=1
-        A number L stands for 0, 1, ..., L. A sequence is taken as it is: without 0 in it, the present is
+        A number L stands for 0, 1, ..., L. A sequence lists the lags themselves: without 0 in it, the present is
         left out.
 
     Attributes

@@ -22,7 +22,7 @@ class Setting:
     name : str
         Short name for rows and tables, unique within the experiment.
     target : {"equation", "function", "directions"}
-        A Lorenz equation (Sec. 4.2, 4.3), a function that is no polynomial (Sec. 4.4), or g(Ax) (Sec. 4.5).
+        A Lorenz equation (Sec. 4.2, 4.3), a function that is not a polynomial (Sec. 4.4), or g(Ax) (Sec. 4.5).
     number : int
         Which equation or function. Not used for directions: there replicate r draws A with seed r.
     noise_x, noise_y : float

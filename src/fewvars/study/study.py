@@ -1,4 +1,4 @@
-"""Run what is missing of a study: plan, compare with the folder, fit, store."""
+"""Run the missing fits of a study: plan, compare with the folder, fit, store."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -28,8 +28,8 @@ def run(
 ) -> list[Row]:
     """Run the fits that have no row in the folder yet; return the rows of all fits asked for.
 
-    Every finished fit is on disk before the next is waited for. Started again after a kill, only what is missing
-    is run. Seeds belong to fits, so rows do not depend on where or in which order they are made.
+    Every fit is written to disk as soon as it is finished. After an interruption, another call makes only the missing
+    fits. Each fit has its own seed, so rows do not depend on where or in which order they are made.
 
     Parameters
     ----------

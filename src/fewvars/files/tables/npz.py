@@ -1,4 +1,4 @@
-"""Tables as NPZ files: 1-d arrays are columns, and a matrix X is as many columns as it is wide."""
+"""Tables as NPZ files: each 1-d array is a column, and so is each column of a matrix X."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ def columns(source: Source) -> Iterator[tuple[str, Column]]:
             for name in names:
                 array = archive[name]
                 if not isinstance(array, np.ndarray):
-                    raise ValueError(f"There is a file {name!r} in it that is no array (a spreadsheet? Export CSV).")
+                    raise ValueError(f"The member {name!r} is not an array. Is it a spreadsheet? Export it as CSV.")
                 if name == "X" and array.ndim == 2:
                     given = archive["names"] if "names" in archive.files else None
                     yield from zip(_matrix_names(given, array.shape[1]), map(from_array, array.T), strict=True)

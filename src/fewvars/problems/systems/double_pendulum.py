@@ -1,4 +1,4 @@
-"""A double pendulum: two rods in a plane, chaotic at large angles, with an acceleration that is no polynomial."""
+"""A double pendulum: two rods in a plane, chaotic at large angles, with an acceleration that is not a polynomial."""
 
 import dataclasses
 from dataclasses import dataclass

@@ -91,7 +91,7 @@ class RankSearch:
         return replace(self, held_out=self.held_out.first())
 
     def refitted(self, candidate: RankCandidate) -> RankCandidate:
-        """Fit the same form anew, going on from its directions."""
+        """Refit the same form, starting from its directions."""
         if candidate.form is None:
             return self.mean()
         return self.candidate(candidate.form, candidate.functions[0].directions)
