@@ -68,6 +68,13 @@ class Loss(ABC):
         """Return the loss whose scale suits residuals of this robust spread (outputs,)."""
         return self
 
+    def check(self, Y: FloatArray) -> None:  # noqa: B027 - most losses take any target
+        """Raise ValueError unless targets (n, outputs) are what the loss is for."""
+
+    def error_unit(self, Y: FloatArray, weights: FloatArray) -> float:
+        """Return the loss in units of which errors are reported."""
+        return 1.0
+
     def units(self, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the origin and the scale (outputs,) that make targets suitable for training."""
         return np.zeros(Y.shape[1]), np.ones(Y.shape[1])
@@ -158,6 +165,10 @@ class Huber(Loss):
         plain = np.sqrt(np.average((Y - middle) ** 2, axis=0, weights=weights))
         return middle, np.where(np.isfinite(spread), spread, plain)
 
+    def error_unit(self, Y: FloatArray, weights: FloatArray) -> float:
+        """Return the squared robust standard deviation, summed over the outputs."""
+        return float((self.units(Y, weights)[1] ** 2).sum()) or 1.0
+
     def in_units(self, scale: FloatArray) -> "Huber":
         """Divide the threshold by the mean scale."""
         return replace(self, threshold=self.threshold / float(scale.mean()))
@@ -186,6 +197,19 @@ class Poisson(Loss):
     def null_model(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the logarithm of the mean of y."""
         return np.log(np.maximum(np.average(Y.astype(np.float64), axis=0, weights=weights), _RAREST))
+
+    def check(self, Y: FloatArray) -> None:
+        """Raise ValueError if a count is negative."""
+        if Y.min(initial=0.0) < 0:
+            row = int(np.argwhere(Y < 0)[0, 0])
+            raise ValueError(
+                f"y holds {Y[row].min():g} in row {row}: loss='poisson' is for counts, which are not negative. Use "
+                "loss='squared' or loss='huber' for measured values."
+            )
+
+    def error_unit(self, Y: FloatArray, weights: FloatArray) -> float:
+        """Return the loss of the null model."""
+        return self.null_loss(Y, weights) or 1.0
 
     def units(self, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return zero and the means: the null model then predicts zero."""

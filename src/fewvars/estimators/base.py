@@ -153,6 +153,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._encoding = given.encoding
         self._single_output = outputs.ndim == 1
         outputs = outputs.reshape(len(inputs), -1)
+        self._loss.check(outputs)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         weight = np.where(given.counted, weight, 0.0)
         settings = self._settings()
@@ -184,7 +185,10 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.notes_ = (*map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
             self._store(data, found, settings)
             progress.stage("head", "fit")
-            held_out = data.later() if order.forecast else data.held_out.first()
+            held_out = (
+                data.held_out.first() if self._loss.outliers else data.held_out
+            )  # a label says less than a number
+            held_out = data.later() if order.forecast else held_out
             choice = self._fit_head(data, self._head_settings(data, settings, progress), held_out)
             self._assess(data, found, choice, settings)
             if self.n_resamples:
@@ -271,7 +275,8 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 break
             options = replace(options, loss=matched)
         self.head_ = choice.name
-        self.head_errors_ = {name: held_out.mean(errors) for name, errors in choice.errors.items()}
+        unit = self._loss.error_unit(y, weight)
+        self.head_errors_ = {name: held_out.mean(errors) / unit for name, errors in choice.errors.items()}
         return choice
 
     def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Settings) -> None:
@@ -282,7 +287,8 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             trial = replace(choice.trial, X=choice.trial.X[:, :0], held_out=data.problem.reserve)
             self._head, self.head_ = trial.null_model(trial.X, trial.y, trial.weight), MeanHead.name
             assessment = Assessment.of(trial.score(trial.null_model), trial)
-        self.expected_error_, self.expected_error_se_ = assessment.error, assessment.error_se
+        unit = self._loss.error_unit(data.target.y, data.sample_weight)
+        self.expected_error_, self.expected_error_se_ = assessment.error / unit, assessment.error_se / unit
         self.expected_rmse_, self.residual_quantiles_ = assessment.rmse, assessment.quantiles
 
     def _assessment(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> Assessment:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.columns.encoding import ERROR, MISSING
-from fewvars.engine.losses import SQUARED
+from fewvars.engine.losses import LOSSES, SQUARED, Loss
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.base import BlockedRegressor
@@ -70,6 +70,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         Largest degree of the polynomial.
     n_variables : int, optional
         Find exactly this many inputs (or groups of inputs); by default the number is found from the data.
+    loss : {"squared", "huber", "poisson"}, default="squared"
+        What predictions are judged by. "huber" is squared error for small residuals and grows linearly beyond 1.345 of
+        their robust standard deviations, so that outliers have little weight. "poisson" is for counts: the logarithm of
+        their rate is what is fitted, `equation_` is that logarithm, and `predict` returns the rate. Errors are then in
+        units of the squared robust standard deviation of y, or of the deviance of its mean.
     fdr : float, optional
         Select the inputs whose q-value is at most this false discovery rate, instead of by the default rule.
     judge : {"auto", "network", "ridge"}, default="auto"
@@ -195,6 +200,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         n_variables: int | None = None,
         include: Any = None,
         exclude: Any = None,
+        loss: str = "squared",
         fdr: float | None = None,
         judge: str = AUTO,
         feature_groups: Any = None,
@@ -226,6 +232,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.n_variables = n_variables
         self.include = include
         self.exclude = exclude
+        self.loss = loss
         self.fdr = fdr
         self.judge = judge
         self.feature_groups = feature_groups
@@ -250,6 +257,10 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.verbose = verbose
 
     _null_model = "its mean"  # in words
+
+    @property
+    def _loss(self) -> Loss:  # type: ignore[override]
+        return LOSSES[check_choice("loss", self.loss, LOSSES)]
 
     def _settings(self) -> VariableSettings:
         check_choice("solver", self.solver, SOLVERS)
@@ -323,11 +334,13 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.q_values_ = q_values[labels]
         self.judge_ = found.judge
         self.support_ = support.groups[labels]
-        self.feature_importances_ = support.importances[labels]
-        self.feature_importances_se_ = support.importances_se[labels]
+        samples = data.problem.samples
+        unit = samples.loss.error_unit(samples.Y, samples.weights)
+        self.feature_importances_ = support.importances[labels] / unit
+        self.feature_importances_se_ = support.importances_se[labels] / unit
         self.support_sizes_ = support.sizes
-        self.support_errors_, self.support_errors_se_ = support.errors, support.errors_se
-        self.held_out_error_ = support.held_out_error
+        self.support_errors_, self.support_errors_se_ = support.errors / unit, support.errors_se / unit
+        self.held_out_error_ = support.held_out_error / unit
         self.path_ = replace(found.path, labels=labels)
         self.n_iter_, self.lambda_ = found.n_updates, found.strength
         if not support.groups.any() and self.n_variables != 0:

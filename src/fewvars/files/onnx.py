@@ -19,7 +19,7 @@ from fewvars._common.atomic import write_atomically
 from fewvars._common.validation import FloatArray, check_choice
 from fewvars.columns.encoding import INDICATE, Number
 from fewvars.engine.network import Network
-from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
@@ -192,7 +192,20 @@ def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    return model.findings().head.export(graph, _selected(model, graph, x)), model._single_output
+    predicted = model.findings().head.export(graph, _selected(model, graph, x))
+    if model.loss == "poisson":
+        predicted = graph.add("Exp", predicted)
+    return predicted, model._single_output
+
+
+@outputs.register
+def _(model: FewVariablesClassifier, graph: Graph, x: str) -> tuple[str, bool]:
+    """Probabilities of the classes, (n, classes)."""
+    logits = model.findings().head.export(graph, _selected(model, graph, x))
+    if not model._single_output:
+        return graph.add("Softmax", logits, axis=1), False
+    second = graph.add("Sigmoid", logits)
+    return graph.add("Concat", graph.add("Sub", graph.numbers(1.0), second), second, axis=1), False
 
 
 def _selected(model: FewVariablesRegressor, graph: Graph, x: str) -> str:

@@ -21,7 +21,7 @@ from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
 
-LIKELIHOOD_RIDGES = (1e-4, 1e-3, 1e-2, 3e-2)
+LIKELIHOOD_RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
 @final

@@ -20,6 +20,7 @@ from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
 MOST_OUTPUTS = 10_000  # of a polynomial without terms
+MOST_REWEIGHTED = 300  # monomials under losses other than squared error, which need several fits instead of one
 
 
 @final
@@ -100,11 +101,13 @@ class Polynomials(HeadKind):
 
     def degrees(self, X: FloatArray, y: FloatArray) -> list[int]:
         """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
-        limit = min(self.max_terms, len(X) // 4)
+        squared = self.settings.loss == SQUARED
+        limit = min(self.max_terms if squared else MOST_REWEIGHTED, len(X) // 4)
         extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
         most = 100 - np.log10(max(np.abs(y).max(), 1.0))
         highest = min(self.max_degree, limit)  # one input alone has as many monomials as its degree
-        return [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most]
+        found = [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most]
+        return found if squared else sorted({*found[:1], *found[-1:]})
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
         """Return whether any degree is affordable."""
@@ -118,16 +121,12 @@ class Polynomials(HeadKind):
     def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
-        # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
-        tolerance = EVIDENCE if self.settings.gap else TIE
-        options: dict[str, Any] = {
-            "max_degree": degree,
-            "cv": list(splits.split(X)),
-            "tolerance": tolerance,
-            "sample_weight": weight / weight.mean(),
-        }
+        cv, counts = list(splits.split(X)), weight / weight.mean()
+        options: dict[str, Any] = {"max_degree": degree, "cv": cv, "sample_weight": counts}
         if self.settings.loss == SQUARED:
-            found = fit_polynomial(X, y, **options).polynomial
+            # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
+            tolerance = EVIDENCE if self.settings.gap else TIE
+            found = fit_polynomial(X, y, tolerance=tolerance, **options).polynomial
         else:
             found = fit_polynomial_under(self.settings.loss, X, y, **options)
         self.settings.on_fit()

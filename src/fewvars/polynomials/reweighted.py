@@ -6,14 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fewvars._common.paired import mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import Loss
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
-from fewvars.polynomials.dictionary import fit_polynomial
-from fewvars.polynomials.polynomial import Polynomial, monomial_values
+from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values
 
-_ROUNDS = 4  # of choosing terms; the choice rarely changes after two
-_RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised monomials
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised monomials
+WHILE_CHOOSING = 1e-3
+MOST_TERMS, ROWS_PER_TERM = 40, 20
+TOLERANCE = 1.0  # standard errors by which the loss of fewer terms may exceed the smallest
 _ROWS_FOR_DIGITS = 1000
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
@@ -21,79 +23,120 @@ Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class _Monomials:
-    """A constant and standardised monomials (m, d) of x - origin, as columns (n, 1 + m)."""
+    """Monomials (m, d) of inputs z = (x - origin) / scale, standardised, as columns (n, m)."""
 
     exponents: NDArray[np.int64]
     origin: FloatArray
+    scale: FloatArray
     columns: FloatArray
     means: FloatArray
-    scales: FloatArray
+    spreads: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, exponents: NDArray[np.int64], origin: FloatArray, weight: FloatArray) -> "_Monomials":
-        values = monomial_values(X - origin, exponents)
+    def of(cls, X: FloatArray, degree: int, weight: FloatArray) -> "_Monomials":
+        middle = np.average(X, axis=0, weights=weight)
+        scale = np.sqrt(np.average((X - middle) ** 2, axis=0, weights=weight))
+        scale = np.where(scale > 0, scale, 1.0)
+        # Raw inputs make the shortest equations, but their powers are nearly equal where the mean is far from zero.
+        origin = np.where(np.abs(middle) > 2 * scale, _rounded(middle, scale), 0.0) if degree > 1 else 0.0 * middle
+        exponents = monomial_exponents(X.shape[1], degree, constant=False)
+        values = monomial_values((X - origin) / scale, exponents)
         means = np.average(values, axis=0, weights=weight)
-        spread = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
-        scales = np.where(spread > 0, spread, 1.0)
-        return cls(exponents, origin, np.column_stack([np.ones(len(X)), (values - means) / scales]), means, scales)
+        spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
+        spreads = np.where(spreads > 1e-9, spreads, np.inf)  # those that do not vary become zero
+        return cls(exponents, origin, scale, (values - means) / spreads, means, spreads)
 
-    def polynomial(self, coefficients: FloatArray) -> Polynomial:
-        """Return the polynomial with these coefficients (1 + m, outputs) of the columns."""
-        own = coefficients[1:] / self.scales[:, None]
-        constant = coefficients[0] - self.means @ own
-        exponents = np.vstack([np.zeros((1, self.exponents.shape[1]), np.int64), self.exponents])
+    def polynomial(self, terms: np.ndarray, B: FloatArray) -> Polynomial:
+        """Return the polynomial with coefficients B (1 + terms, outputs) of a constant and some columns."""
+        own = B[1:] / self.spreads[terms, None]
+        constant = B[0] - self.means[terms] @ own
+        own = own / np.prod(self.scale ** self.exponents[terms], axis=1)[:, None]
+        exponents = np.vstack([np.zeros((1, self.scale.size), np.int64), self.exponents[terms]])
         return Polynomial(exponents, np.vstack([constant, own]), origin=self.origin)
 
 
 def fit_polynomial_under(
-    loss: Loss,
-    X: FloatArray,
-    Y: FloatArray,
-    *,
-    max_degree: int,
-    cv: Splits,
-    sample_weight: FloatArray,
-    tolerance: float = 1.0,
+    loss: Loss, X: FloatArray, Y: FloatArray, *, max_degree: int, cv: Splits, sample_weight: FloatArray
 ) -> Polynomial:
-    """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small; see `fit_polynomial` for how sparse.
+    """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small.
 
-    Terms are chosen by weighted least squares on the working response f - l' / c, with the weights w c / 2, where l'
-    and c are the derivative and the curvature of the loss at the fit before. This is repeated until the choice does
-    not change. The coefficients then minimise the loss with a ridge that the held-out rows of `cv` choose.
+    Monomials enter one by one, always the one with the largest score statistic. How many there are, and the ridge on
+    their coefficients, is decided by the loss on the held-out rows of `cv`, for which they enter anew in each split:
+    the fewest whose mean loss is within one standard error of the smallest.
 
     Parameters
     ----------
     loss : Loss
     X : (n, d)
     Y : (n, outputs)
+        Outputs share their monomials.
     max_degree : int
     cv : pairs of (train, test) row numbers
     sample_weight : (n,)
-    tolerance : float
     """
-    nothing = np.zeros((0, X.shape[1]), np.int64)
-    terms = _Monomials.of(X, nothing, np.zeros(X.shape[1]), sample_weight)
-    tried: list[bytes] = []
-    while len(tried) < _ROUNDS:
-        predicted = terms.columns @ _fit(terms.columns, Y, sample_weight, loss, _RIDGES[2])
-        curvatures = loss.curvatures(predicted, Y)
-        response = predicted - loss.derivatives(predicted, Y) / curvatures
-        polynomials = [
-            fit_polynomial(X, z, max_degree=max_degree, cv=cv, tolerance=tolerance, sample_weight=c / c.mean())
-            for z, c in zip(response.T, (sample_weight[:, None] * curvatures).T, strict=True)
-        ]
-        chosen = np.unique(np.vstack([nothing, *(found.polynomial.exponents for found in polynomials)]), axis=0)
-        terms = _Monomials.of(X, chosen[chosen.any(axis=1)], polynomials[0].polynomial.origin, sample_weight)
-        tried.append(terms.exponents.tobytes())
-        if tried[-1] in tried[:-1]:
-            break
-    ridge = min(_RIDGES, key=lambda ridge: _held_out_loss(terms.columns, Y, sample_weight, loss, ridge, cv))
-    found = terms.polynomial(_fit(terms.columns, Y, sample_weight, loss, ridge))
+    library = _Monomials.of(X, max_degree, sample_weight)
+    most = min(library.columns.shape[1], MOST_TERMS, min(len(train) for train, _ in cv) // ROWS_PER_TERM)
+    held_out = np.full((most + 1, len(X)), np.nan)
+    for train, test in cv:
+        order, fits = _entering(library.columns[train], Y[train], sample_weight[train], loss, most)
+        for k, B in enumerate(fits):
+            held_out[k:, test] = loss.values(_with_constant(library.columns[test], order[:k]) @ B, Y[test])
+    counted = ~np.isnan(held_out[0])
+    fewest = _fewest(held_out[:, counted], sample_weight[counted])
+    terms, _ = _entering(library.columns, Y, sample_weight, loss, fewest)
+    columns = _with_constant(library.columns, terms)
+    ridge = min(RIDGES, key=lambda ridge: _held_out_loss(columns, Y, sample_weight, loss, ridge, cv))
+    found = library.polynomial(terms, _fit(columns, Y, sample_weight, loss, ridge))
     return found.with_digits_for(X[:: -(-len(X) // _ROWS_FOR_DIGITS)])
 
 
-def _fit(columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, ridge: float) -> FloatArray:
-    return reweighted_least_squares(columns, Y, weight, loss, ridge=ridge * float(weight.sum()), tolerance=1e-5)
+def _entering(
+    columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, most: int
+) -> tuple[np.ndarray, list[FloatArray]]:
+    """Return the columns in the order in which they enter, and the coefficients with 0, 1, 2, ... of them."""
+    roots = np.sqrt(weight)[:, None]
+    left = columns * roots
+    left = left - roots * (roots.T @ left) / weight.sum()
+    sizes = np.einsum("ij,ij->j", left, left)
+    order: list[int] = []
+    fits = [_fit(np.ones((len(Y), 1)), Y, weight, loss, WHILE_CHOOSING)]
+    while len(order) < most:
+        own = _with_constant(columns, order)
+        residual = roots * loss.derivatives(own @ fits[-1], Y)
+        squares = np.einsum("ij,ij->j", left, left)
+        usable = squares > 1e-4 * np.maximum(sizes, 1e-12)
+        scores = np.where(usable, ((left.T @ residual) ** 2).sum(axis=1) / np.where(usable, squares, 1.0), -1.0)
+        best = int(scores.argmax())
+        if scores[best] <= 0:
+            break
+        order.append(best)
+        direction = left[:, best] / np.sqrt(squares[best])
+        left = left - np.outer(direction, direction @ left)
+        start = np.vstack([fits[-1], np.zeros((1, Y.shape[1]))])
+        fits.append(_fit(_with_constant(columns, order), Y, weight, loss, WHILE_CHOOSING, start))
+    return np.array(order, int), fits
+
+
+def _fewest(losses: FloatArray, weight: FloatArray) -> int:
+    """Return the first of rows of losses (sizes, n) whose mean is within one standard error of the smallest."""
+    best = losses[int((losses @ weight).argmin())]
+    for k, own in enumerate(losses):
+        mean, error = mean_and_error(own - best, weight)
+        if mean <= TOLERANCE * error:
+            return k
+    raise AssertionError("the best is within its own error")
+
+
+def _with_constant(columns: FloatArray, chosen: Sequence[int] | np.ndarray) -> FloatArray:
+    return np.column_stack([np.ones(len(columns)), columns[:, chosen]])
+
+
+def _fit(
+    columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, ridge: float, start: FloatArray | None = None
+) -> FloatArray:
+    strengths = np.full(columns.shape[1], ridge * float(weight.sum()))
+    strengths[0] = 0.0  # of the constant
+    return reweighted_least_squares(columns, Y, weight, loss, ridge=strengths, start=start, tolerance=1e-5)
 
 
 def _held_out_loss(
@@ -104,3 +147,9 @@ def _held_out_loss(
         B = _fit(columns[train], Y[train], weight[train], loss, ridge)
         total += float(weight[test] @ loss.values(columns[test] @ B, Y[test]))
     return total
+
+
+def _rounded(values: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return values with as few digits as their scale allows."""
+    unit = 10.0 ** np.floor(np.log10(scale))
+    return np.round(values / unit) * unit

@@ -22,7 +22,7 @@ _REMOVED: Mapping[str, Mapping[str, Any]] = {"fewvars:FewDirectionsRegressor": {
 # Parameters that did not exist then, and their defaults: only another value makes another method.
 _COLUMNS = {"missing": "error", "types": None, "unseen": "error"}
 _ADDED: Mapping[str, Mapping[str, Any]] = {
-    "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto", **_COLUMNS},
+    "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto", "loss": "squared", **_COLUMNS},
     "fewvars:FewDirectionsRegressor": _COLUMNS,
 }
 # Values that stand for the value of that time, because along a trajectory they mean the same.

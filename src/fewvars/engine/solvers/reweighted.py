@@ -15,12 +15,12 @@ def reweighted_least_squares(
     weights: FloatArray,
     loss: Loss,
     *,
-    ridge: float,
+    ridge: float | FloatArray,
     start: FloatArray | None = None,
     max_iterations: int = 30,
     tolerance: float = 1e-6,
 ) -> FloatArray:
-    """Return the B, (columns, outputs), that minimises sum_i w_i l(F_i B, y_i) + ridge |B|^2.
+    """Return the B, (columns, outputs), that minimises sum_i w_i l(F_i B, y_i) + sum_j ridge_j |B_j|^2.
 
     A step solves, for each output, least squares with the weights w c / 2 and the working response f - l' / c, where
     l' and c are the derivative and the curvature of the loss at f = F B (Green, 1984). It is halved until the objective
@@ -31,19 +31,22 @@ def reweighted_least_squares(
     F : (n, columns)
     Y : (n, outputs)
     weights : (n,)
+    ridge : float or (columns,)
     start : (columns, outputs), optional
     """
     B = np.zeros((F.shape[1], Y.shape[1])) if start is None else start
+    ridges = np.broadcast_to(np.asarray(ridge, np.float64), F.shape[1])
 
     def objective(B: FloatArray, predicted: FloatArray) -> float:
-        return float(weights @ loss.values(predicted, Y)) + ridge * float((B**2).sum())
+        with np.errstate(over="ignore", invalid="ignore"):  # a step that goes too far is halved
+            return float(weights @ loss.values(predicted, Y) + ridges @ (B**2).sum(axis=1))
 
     predicted = F @ B
     value = objective(B, predicted)
     for _ in range(max_iterations):
         halves = 0.5 * weights[:, None] * loss.curvatures(predicted, Y)
-        slopes = F.T @ (0.5 * weights[:, None] * loss.derivatives(predicted, Y)) + ridge * B
-        step = np.column_stack([_solved(F, own, slope, ridge) for own, slope in zip(halves.T, slopes.T, strict=True)])
+        slopes = F.T @ (0.5 * weights[:, None] * loss.derivatives(predicted, Y)) + ridges[:, None] * B
+        step = np.column_stack([_solved(F, own, slope, ridges) for own, slope in zip(halves.T, slopes.T, strict=True)])
         along, size = F @ step, 1.0
         while (new := objective(B - size * step, predicted - size * along)) > value or not np.isfinite(new):
             size /= 2.0
@@ -56,14 +59,13 @@ def reweighted_least_squares(
     return B
 
 
-def _solved(F: FloatArray, weights: FloatArray, slope: FloatArray, ridge: float) -> FloatArray:
-    """Return (F' W F + ridge I)^-1 slope, with as much more ridge as rounding asks for."""
-    gram = F.T @ (weights[:, None] * F)
-    size = float(np.trace(gram)) / len(gram)
-    least = ridge
+def _solved(F: FloatArray, weights: FloatArray, slope: FloatArray, ridges: FloatArray) -> FloatArray:
+    """Return (F' W F + diag(ridges))^-1 slope, with as much more on the diagonal as rounding asks for."""
+    gram = F.T @ (weights[:, None] * F) + np.diag(ridges)
+    more, size = 0.0, float(np.trace(gram)) / len(gram)
     while True:
         try:
-            factor = cho_factor(gram + least * np.eye(len(gram)), overwrite_a=True, check_finite=False)
+            factor = cho_factor(gram + more * np.eye(len(gram)), overwrite_a=True, check_finite=False)
             return cho_solve(factor, slope, check_finite=False)
         except np.linalg.LinAlgError:
-            least = max(10.0 * least, 1e-12 * size + 1e-300)
+            more = max(10.0 * more, 1e-12 * size + 1e-300)

@@ -22,7 +22,7 @@ from fewvars._common.kinds import (
 from fewvars.columns.encoding import Encoding
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
-from fewvars.estimators import FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.assessment import LEVELS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.persistence.records import (
@@ -112,6 +112,20 @@ def _check_few_variables(model: FewVariablesRegressor) -> None:
     _check_head(model, int(selected.sum()), None)
 
 
+def _class_labels(name: str, value: Any, sizes: dict[str, int]) -> None:
+    """At least two different labels: texts, numbers or truth values."""
+    require(isinstance(value, np.ndarray) and value.ndim == 1, f"{name} is not a row of labels")
+    require(len(value) >= 2 and len(set(value.tolist())) == len(value), f"{name} is not a row of different labels")
+    require(value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} is not finite")
+
+
+def _check_classifier(model: FewVariablesClassifier) -> None:
+    _check_few_variables(model)
+    binary = len(model.classes_) == 2
+    require(model._single_output == binary, "the number of classes does not fit the outputs")
+    _check_head(model, model._head.n_inputs, 1 if binary else len(model.classes_))
+
+
 def _check_few_directions(model: FewDirectionsRegressor) -> None:
     _check_head(model, model.n_directions_, None)
 
@@ -167,28 +181,31 @@ def _equations(name: str, value: Any, sizes: dict[str, int]) -> None:
         text()(name, entry, sizes)
 
 
+_variables: dict[str, Kind] = {
+    **_inputs,
+    **_head,
+    "support_": array("bool", "inputs"),
+    "feature_importances_": array("float", "inputs", finite=False),
+    "feature_importances_se_": array("float", "inputs", finite=False),
+    "q_values_": array("float", "inputs", least=0.0),
+    "interactions_": rows(row(text(), text())),
+    "judge_": text(),
+    "selection_frequencies_": array("float", "inputs", least=0.0),
+    "support_sizes_": array("int", "candidates", least=0),
+    "support_errors_": array("float", "candidates", finite=False),
+    "support_errors_se_": array("float", "candidates", finite=False),
+    "path_": one_of(Path),
+    "_encoding": one_of(Encoding),
+}
+_OPTIONAL_OF_VARIABLES = (
+    _OPTIONAL | _ASSESSED | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"}
+)
 _PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, _check_two_stages, _OPTIONAL)
 
 ESTIMATORS: dict[type[BaseEstimator], Description] = {
-    FewVariablesRegressor: Description(
-        {
-            **_inputs,
-            **_head,
-            "support_": array("bool", "inputs"),
-            "feature_importances_": array("float", "inputs", finite=False),
-            "feature_importances_se_": array("float", "inputs", finite=False),
-            "q_values_": array("float", "inputs", least=0.0),
-            "interactions_": rows(row(text(), text())),
-            "judge_": text(),
-            "selection_frequencies_": array("float", "inputs", least=0.0),
-            "support_sizes_": array("int", "candidates", least=0),
-            "support_errors_": array("float", "candidates", finite=False),
-            "support_errors_se_": array("float", "candidates", finite=False),
-            "path_": one_of(Path),
-            "_encoding": one_of(Encoding),
-        },
-        _check_few_variables,
-        _OPTIONAL | _ASSESSED | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"},
+    FewVariablesRegressor: Description(_variables, _check_few_variables, _OPTIONAL_OF_VARIABLES),
+    FewVariablesClassifier: Description(
+        {**_variables, "classes_": _class_labels}, _check_classifier, _OPTIONAL_OF_VARIABLES
     ),
     FewDirectionsRegressor: Description(
         {

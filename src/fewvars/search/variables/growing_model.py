@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import medians, robust_spread
+from fewvars.engine.losses import Loss, medians, robust_spread
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.search.variables.main_effects import MainEffects
 from fewvars.search.variables.terms import Term, Terms
@@ -70,6 +70,11 @@ class GrowingModel:
         predicted = terms.design(self.chosen) @ self.coefficients(self.chosen)
         limit = WILD * robust_spread(Y - predicted)
         return predicted + np.clip(Y - predicted, -limit, limit)
+
+    def matched_loss(self) -> Loss:
+        """Return the loss whose scale suits what the model leaves unexplained."""
+        left = self.Y - self.terms.design(self.chosen) @ self.coefficients(self.chosen)
+        return self.loss.matched(robust_spread(left))
 
     def add(self, term: Term) -> None:
         """Put a term into the model."""

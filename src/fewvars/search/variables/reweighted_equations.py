@@ -28,7 +28,8 @@ class ReweightedEquations(RidgeEquations):
             F, Y, weights = columns[train], self.Y[train], self.weights[train]
             start = None
             for k in np.argsort(strengths)[::-1]:
-                ridge = strengths[k] * len(train)
+                ridge = np.full(places.size, strengths[k] * len(train))
+                ridge[0] = 0.0  # of the constant
                 start = reweighted_least_squares(F, Y, weights, self.loss, ridge=ridge, start=start, tolerance=1e-4)
                 found[split, k, places] = start
         return found

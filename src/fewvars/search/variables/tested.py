@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED
 from fewvars.search.problem import Problem
 from fewvars.search.variables.evidence import interactions, p_values, q_values
 from fewvars.search.variables.forward import Proposal, forward_search
@@ -18,8 +19,8 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     model = GrowingModel(Testable.of(problem, groups.labels))
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
     samples = problem.samples
-    if not samples.loss.outliers:
-        return proposal, problem
+    if samples.loss != SQUARED:  # other losses take care of outliers themselves
+        return proposal, replace(problem, samples=replace(samples, loss=model.matched_loss()))
     Y, varying = samples.Y.copy(), np.ptp(samples.Y, axis=0) > 0
     terms = model.terms.of_inputs(samples.X.astype(np.float64)) if problem.terms is None else problem.terms
     Y[:, varying] = model.without_outliers(terms, Y[:, varying].astype(np.float64))

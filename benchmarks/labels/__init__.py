@@ -1,0 +1,1 @@
+"""Class labels, counts and outliers: which variables are found, and how well they predict new rows."""

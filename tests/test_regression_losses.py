@@ -1,0 +1,92 @@
+"""Regression under other losses than squared error: counts and outliers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+
+from fewvars import FewVariablesRegressor
+from fewvars.engine.losses import CrossEntropy, Huber, Poisson
+from fewvars.engine.solvers.reweighted import reweighted_least_squares
+from fewvars.polynomials.reweighted import fit_polynomial_under
+from fewvars.series.splits import BlockedSplit
+
+
+def counts(n=400, d=10, seed=0, scale=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, rng.poisson(scale * np.exp(0.4 + X[:, 2] - 0.6 * X[:, 5])).astype(float)
+
+
+@pytest.mark.parametrize("scale", [0.2, 100.0])
+def test_counts(scale):
+    X, y = counts(scale=scale)
+    model = FewVariablesRegressor(loss="poisson", head="dictionary", random_state=0).fit(X, y)
+    assert model.get_support(indices=True).tolist() == [2, 5]
+    new = np.zeros((2, 10))
+    new[1, 2] = 1.0
+    rates = model.predict(new)
+    assert_allclose(rates, scale * np.exp([0.4, 1.4]), rtol=0.4 if scale < 1 else 0.05)  # few rows hold a count
+    assert "x2" in model.equation_  # the logarithm of the rate
+    assert model.held_out_error_ < 0.9  # of the deviance of the mean
+    assert model.head_errors_["dictionary"] == pytest.approx(model.held_out_error_, abs=0.1)
+
+
+def test_networks_learn_rates():
+    X, y = counts(scale=5.0)
+    model = FewVariablesRegressor(loss="poisson", head="network", n_variables=2, random_state=0).fit(X, y)
+    truth = 5.0 * np.exp(0.4 + X[:, 2] - 0.6 * X[:, 5])
+    assert np.abs(np.log(model.predict(X) / truth)).mean() < 0.1
+
+
+def test_outliers_have_little_weight():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 8))
+    clean = X[:, 1] * X[:, 4] + 0.5 * X[:, 6]
+    y = clean + 0.1 * rng.standard_normal(400)
+    bad = rng.random(400) < 0.05
+    y[bad] += 20.0 * rng.standard_normal(int(bad.sum()))
+    squared = FewVariablesRegressor(head="dictionary", random_state=0).fit(X, y)
+    huber = clone(squared).set_params(loss="huber").fit(X, y)
+    assert huber.get_support(indices=True).tolist() == [1, 4, 6]
+    errors = [np.sqrt(((model.predict(X) - clean) ** 2).mean()) for model in (huber, squared)]
+    assert errors[0] < 0.05
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_negative_counts():
+    X, y = counts()
+    y[7] = -1.0
+    with pytest.raises(ValueError, match="holds -1 in row 7"):
+        FewVariablesRegressor(loss="poisson").fit(X, y)
+
+
+def test_unknown_loss():
+    with pytest.raises(ValueError, match=r"loss='absolute'.*'huber'"):
+        FewVariablesRegressor(loss="absolute").fit(*counts())
+
+
+@pytest.mark.parametrize(
+    ("loss", "outputs"), [(Poisson(), 2), (CrossEntropy(), 1), (CrossEntropy(), 3), (Huber(0.3), 1)]
+)
+def test_reweighted_least_squares_ends_where_the_gradient_vanishes(loss, outputs):
+    rng = np.random.default_rng(0)
+    F, weights = rng.standard_normal((80, 3)), rng.uniform(0.5, 2.0, 80)
+    Y = rng.poisson(1.0, (80, outputs)).astype(float)
+    if isinstance(loss, CrossEntropy):
+        labels = rng.integers(0, max(outputs, 2), 80)
+        Y = (labels[:, None] == np.arange(outputs)).astype(float)
+    B = reweighted_least_squares(F, Y, weights, loss, ridge=0.5, tolerance=1e-15, max_iterations=500)
+    gradient = F.T @ (weights[:, None] * loss.derivatives(F @ B, Y)) + 2 * 0.5 * B
+    assert_allclose(gradient, 0.0, atol=1e-5)
+
+
+def test_polynomial_far_from_the_origin():
+    # Around 300 with a spread of 1, x and x^2 are the same to nine digits: the monomials are those of x - 300.
+    rng = np.random.default_rng(0)
+    X = 300.0 + rng.standard_normal((500, 1))
+    y = rng.poisson(np.exp(1.0 + 0.5 * (X - 300.0) ** 2)).astype(float)
+    cv = list(BlockedSplit(4).split(X))
+    found = fit_polynomial_under(Poisson(), X, y, max_degree=2, cv=cv, sample_weight=np.ones(500))
+    assert found.origin == [300.0]
+    assert_allclose(found.predict([[300.0], [301.0]])[:, 0], [1.0, 1.5], atol=0.1)
