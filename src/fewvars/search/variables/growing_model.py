@@ -162,7 +162,7 @@ class GrowingModel:
         errors = self.residual - basis @ (basis.T @ self.residual)
         variance = (errors**2).sum(axis=0) / max(self.degrees_of_freedom - basis.shape[1], 1)
         scores = basis[:, :, None] * errors[:, None, :]
-        sums = np.add.reduceat(scores, np.arange(0, len(scores), self.block), axis=0)
+        sums = scores if self.block == 1 else np.add.reduceat(scores, np.arange(0, len(scores), self.block), axis=0)
         return np.maximum((sums**2).sum(axis=0).mean(axis=0) / np.maximum(variance, 1e-300), 1.0)
 
     def _rebuild(self) -> None:

@@ -63,7 +63,7 @@ class Refit:
     def best_of(self, samples: Samples, n_starts: int) -> FloatArray:
         """Fit from several random starts; return the parameters with the smallest objective."""
         fits = [replace(self, seed=self.seed + k).fit(samples) for k in range(n_starts)]
-        return min(fits, key=lambda theta: self.objective(samples, theta))
+        return fits[0] if n_starts == 1 else min(fits, key=lambda theta: self.objective(samples, theta))
 
 
 @dataclass(frozen=True, eq=False)
