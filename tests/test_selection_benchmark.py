@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.rows import read
 from benchmarks.selection import __main__ as command_line
-from benchmarks.selection import development, harness, problems, registry, reported, tables
+from benchmarks.selection import calibration, development, harness, problems, registry, reported, tables
 from benchmarks.selection.methods import linear_forward
 from benchmarks.selection.problems import Data
 from benchmarks.selection.worker import judged
@@ -148,7 +148,7 @@ def test_development_and_reported_problems_share_no_function_and_no_shape():
     def functions(some):
         return {problem.function for problem in some if problem.function}
 
-    assert not functions(development.PROBLEMS) & functions(reported.PROBLEMS)
+    assert not functions(development.PROBLEMS) & functions([*reported.PROBLEMS, *calibration.PROBLEMS])
     assert not {(p.n, p.d) for p in development.PROBLEMS} & {(p.n, p.d) for p in reported.PROBLEMS}
     names = [problem.name for some in registry.collections().values() for problem in some]
     assert len(names) == len(set(names))
@@ -168,3 +168,19 @@ def test_neighbours_are_correlated_as_asked_and_columns_have_unit_variance(input
     pair = X[:, :2].T if axis else (X[1:, 0], X[:-1, 0])
     assert np.corrcoef(*pair)[0, 1] == pytest.approx(0.8, abs=0.01)
     np.testing.assert_allclose(X.var(axis=0), 1, atol=0.05)
+
+
+def test_realised_rates_are_those_of_the_true_variables():
+    problem = calibration.PROBLEMS[1]
+    true = np.flatnonzero(problem.data(0).support).tolist()
+    false = next(j for j in range(problem.d) if j not in true)
+    row = {"seed": 0, "found": 2, "wrong": 0, "selected": true[:2]}
+    row["q"] = {str(true[0]): 0.01, str(true[1]): 0.04, str(true[2]): 0.15, str(false): 0.08}
+    known = row | {"support": true}
+    assert calibration.rate(known, 0.05) == (2, 0.0)
+    assert calibration.rate(known, 0.1) == (2, 1 / 3)
+    assert calibration.rate(known, 0.2) == (3, 1 / 4)
+    line = calibration.calibration([problem], {problem.name: [row, row | {"q": {}}]}).splitlines()[-1]
+    assert line.split(" | ")[1:6] == ["2", "0.000 ± 0.000", "0.167 ± 0.167", "0.125 ± 0.125", "0.50"]
+    above = calibration.calibration([problem], {problem.name: [row, row]})
+    assert "0.333 ± 0.000 above" in above
