@@ -117,9 +117,8 @@ class TestMarkup:
 class TestContent:
     def test_the_answer_comes_first(self, fitted, timed_html):
         text = text_of(timed_html)
-        assert f"Held-out error{fitted[0].held_out_error_:.3g}of the variance" in text
+        assert f"Error on new rows{fitted[0].expected_error_:.3g}± {fitted[0].expected_error_se_:.2g}" in text
         assert re.search(r"A title ?flux depends on 3 of 8 variables: [beg], [beg] and [beg]\.", text)
-        assert "It was used to choose the model; measure the accuracy on new data." in text
         assert "12.3 s" in text
 
     def test_importances_with_standard_errors(self, fitted, timed_html):

@@ -29,6 +29,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         own = dict(zip(found.inputs, roles.inputs, strict=True))  # a model may not know the names of its inputs
         answer["additive"] = found.additive
         answer["interactions"] = [[own.get(name, name) for name in pair] for pair in found.interactions]
+        answer["stand_ins"] = [[own.get(name, name) for name in pair] for pair in found.stand_ins]
     else:
         answer["directions"] = _directions(model, rows, roles.inputs)
         answer["numbers_tried"] = _numbers_tried(found)
@@ -36,6 +37,12 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "head": found.head.name,
         "function": found.head.describe(),
         "equations": found.head.text(found.head_names(roles.inputs)),
+        "error_name": found.error_name,
+        "expected_error": found.expected_error,
+        "expected_error_se": found.expected_error_se,
+        "expected_rmse": list(found.expected_rmse),
+        "near_misses": [{"name": roles.inputs[j], "q_value": q_value} for j, q_value in found.near_misses],
+        "notes": list(found.notes),
         "held_out_error": found.held_out_error,
         "head_errors": found.head_errors,
         "smoothed": found.smoothed,
@@ -101,7 +108,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean ({size})."]
     elif "variables" in answer:
         lines = [
-            f"{target} {depend} on {len(found)} of {answer['inputs']} variables ({size}):",
+            f"{target} {depend} on at least {len(found)} of {answer['inputs']} variables ({size}):",
             *_variable_lines(found),
             *_interaction_lines(answer["interactions"], answer["additive"]),
         ]
@@ -162,18 +169,17 @@ def _frequency(found: dict[str, Any]) -> str:
 
 
 def _function_lines(answer: dict[str, Any]) -> list[str]:
-    from fewvars.heads import head_types
+    from fewvars.estimators.summary import doubts, expectation
 
     lines = [f"The function is {answer['function']}."]
     for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
         lines.append(f"  {printable(name)} = {equation}")
-    chosen = "variables" if "variables" in answer else "directions"
-    errors = [f"{answer['held_out_error']:.3g} (when the {chosen} were chosen)"]
-    errors += [f"{error:.3g} ({head_types()[name].noun})" for name, error in answer["head_errors"].items()]
-    lines.append(f"Held-out mean squared error, as a share of the variance: {', '.join(errors)}.")
-    lines.append("These errors were used to choose the model; measure its accuracy on new data.")
+    expected = (answer["expected_error"], answer["expected_error_se"], answer["expected_rmse"])
+    near = [(printable(miss["name"]), miss["q_value"]) for miss in answer["near_misses"]]
+    pairs = [[printable(name) for name in pair] for pair in answer.get("stand_ins", [])]
     smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
-    return [*lines, f"The inputs {smoothed}."]
+    lines += [*expectation(answer["error_name"], *expected), *doubts(near, pairs), f"The inputs {smoothed}."]
+    return [*lines, *map(printable, answer["notes"])]
 
 
 def _written_lines(answer: dict[str, Any]) -> list[str]:

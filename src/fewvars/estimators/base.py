@@ -34,6 +34,7 @@ from fewvars.estimators.inputs import column_names, given_to_fit, given_to_predi
 from fewvars.estimators.preparation import Prepared, prepare_inputs, smooth_columns
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.summary import summary
 from fewvars.heads import Head, HeadChoice, HeadSettings, MeanHead, Trial, choose_head, kinds_of
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem, Settings
@@ -75,6 +76,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     _MISSING: ClassVar[tuple[str, ...]] = (ERROR, DROP)
     _n_splits = 2
+    _error_name = "mean squared error, as a share of the variance,"
     _has_intervals = True  # of new observations around predictions
     _encoding: Encoding | None = None  # of the columns of a table; plain numbers need none
     _loss: Loss = SQUARED  # of which the head predicts the mean, the log-odds or the logarithm of the rate
@@ -420,6 +422,10 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def findings(self) -> Findings:
         """Return what was found, as one record."""
 
+    def summary(self) -> str:
+        """Return what was found as text: the variables or directions, the evidence, the function and its error."""
+        return summary(self.findings())
+
     def _common_findings(self) -> dict[str, Any]:
         """Return what the findings of all such models say."""
         check_is_fitted(self, "head_")
@@ -428,6 +434,11 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "encoding": self._encoding,
             "frequencies": getattr(self, "selection_frequencies_", None),
             "held_out_error": self.held_out_error_,
+            "error_name": self._error_name,
+            "expected_error": getattr(self, "expected_error_", np.nan),  # models from older files have none
+            "expected_error_se": getattr(self, "expected_error_se_", np.nan),
+            "expected_rmse": getattr(self, "expected_rmse_", np.zeros(0)),
+            "notes": getattr(self, "notes_", ()),
             "head": self._head,
             "head_errors": self.head_errors_,
             "smoothed": self.smoothed_,

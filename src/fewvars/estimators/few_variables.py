@@ -1,7 +1,7 @@
 """The few-variables estimator: which inputs an output depends on, and what the function is."""
 
 import warnings
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -26,8 +26,15 @@ from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.ridge_judge import RidgeJudge
-from fewvars.search.variables.search import Variables, find_in_closed_form, find_variables, refitted_errors
+from fewvars.search.variables.search import (
+    Variables,
+    closed_search,
+    find_in_closed_form,
+    find_variables,
+    refitted_errors,
+)
 from fewvars.search.variables.settings import AUTO, Groups, VariableSettings
+from fewvars.search.variables.stand_ins import stand_ins
 from fewvars.search.variables.tested import interacting, rates
 
 SOLVERS = ("momentum", "monotone")
@@ -100,8 +107,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         the supports along it; all splits decide on what is added back or dropped.
     n_blocks : int, default=20
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
-    shuffle : bool, default=False
-        Hold out random quarters of the rows instead: for data sorted by something else than time.
+    shuffle : bool or "auto", default="auto"
+        Whether to hold out random quarters of the rows instead. "auto" does so without times and trajectories, unless
+        neighbouring rows resemble each other after a linear function of the inputs is taken out. `notes_` says why.
     solver : {"momentum", "monotone"}, default="momentum"
         Of the path: mini-batches with momentum, or full-batch proximal gradient in double precision, slower, whose
         objective never increases. `path_` then holds a certificate for each strength: how stationary it ended, the
@@ -139,6 +147,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     interactions_ : tuple of pairs of str
         Pairs of selected inputs (or groups of inputs) whose effects depend on each other: those that occur together in
         a term of the polynomial, or, with another head, those whose product is significant.
+    stand_ins_ : tuple of pairs of str
+        A selected input (or group) and another that would predict held-out rows as well in its place: these data cannot
+        tell which of the two matters.
     judge_ : str
         What decided: "ridge" if sums of simple terms predict held-out rows as well as networks, or "network".
     head_ : {"network", "dictionary", "mean"}
@@ -150,9 +161,19 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         The largest strength on the path at which at least as many groups were alive as were selected.
     support_sizes_, support_errors_, support_errors_se_ : (candidates,)
         Sizes of the supports that were refitted, their held-out errors and standard errors.
+    expected_error_, expected_error_se_ : float
+        Mean squared error to expect on new rows, over the variance of y, and its standard error. Where rows are few or
+        noisy, search and fit are repeated without each of five parts of the rows, which are then predicted; where
+        networks have decided, the error is that of the function on rows that its choice was made on.
+    expected_rmse_ : (outputs,)
+        Root mean squared error to expect on new rows, in units of y.
+    residual_quantiles_ : (1001, outputs)
+        Quantiles of the errors on these rows, for `predict_interval`.
+    notes_ : tuple of str
+        What a user should know: how rows were held out, and why.
     held_out_error_ : float
         Held-out mean squared error of the selected support over the variance of y. It was used to choose the
-        support; measure the accuracy on new data.
+        support, so the error on new rows is larger: see `expected_error_`.
     head_errors_ : dict
         Held-out error of each kind of head that was tried, in the same units, against y as measured.
     smoothed_ : bool
@@ -257,6 +278,9 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.verbose = verbose
 
     _null_model = "its mean"  # in words
+
+    interactions_: tuple[tuple[str, str], ...]
+    stand_ins_: tuple[tuple[str, str], ...]
 
     @property
     def _loss(self) -> Loss:  # type: ignore[override]
@@ -363,7 +387,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         self.support_ = np.zeros_like(self.support_)
         self.feature_importances_ = np.zeros_like(self.feature_importances_)
         self.feature_importances_se_ = np.zeros_like(self.feature_importances_se_)
-        self.interactions_: tuple[tuple[str, str], ...] = ()
+        self.interactions_ = self.stand_ins_ = ()
         self._warn_of_nothing()
 
     def _coordinates(self, X: FloatArray) -> FloatArray:
@@ -406,14 +430,16 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
         if isinstance(self._head, PolynomialHead) and self._loss == SQUARED:
             self._agree_with(self._head, choice.trial, data)
         inputs, polynomial = self._of_columns(labels), self._head.as_polynomial()
+        mask = np.isin(np.arange(labels.max() + 1), labels[self.support_])
         if polynomial is None:
-            mask = np.isin(np.arange(labels.max() + 1), labels[self.support_])
             pairs = interacting(data.problem, inputs, mask)
         else:  # what the function itself says
             own = inputs[self._of_columns(self.support_)]
             terms = [np.unique(own[exponents > 0]).tolist() for exponents in polynomial.exponents]
             pairs = tuple(sorted({pair for groups in terms for pair in combinations(groups, 2)}))
-        self.interactions_ = tuple((self._name_of(labels, g), self._name_of(labels, h)) for g, h in pairs)
+        self.interactions_ = self._named(pairs)
+        search = closed_search(data.problem, inputs, self._settings())
+        self.stand_ins_ = self._named(stand_ins(data.problem, inputs, mask, search))
         return choice
 
     def _agree_with(self, head: PolynomialHead, trial: Trial, data: Prepared) -> None:
@@ -452,10 +478,11 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
         return Assessment.of(trial.score_splits(fit), trial)
 
-    def _name_of(self, labels: np.ndarray, group: int) -> str:
-        """Return the name of an input, or those of the inputs of a group."""
-        names = column_names(self)
-        return " + ".join(names[j] for j in np.flatnonzero(labels == group))
+    def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
+        """Return pairs of groups by name: that of an input, or those of the inputs of a group."""
+        names, labels = column_names(self), self._column_groups()
+        of_group = [" + ".join(names[j] for j in np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+        return tuple((of_group[g], of_group[h]) for g, h in pairs)
 
     def findings(self) -> Findings:
         """Return which variables were found, and the evidence for them."""
@@ -471,6 +498,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
             importances_se=self.feature_importances_se_[order],
             q_values=getattr(self, "q_values_", None),  # models from older files have none
             interactions=getattr(self, "interactions_", ()),
+            stand_ins=getattr(self, "stand_ins_", ()),
             sizes=self.support_sizes_,
             errors=self.support_errors_,
             errors_se=self.support_errors_se_,

@@ -134,6 +134,7 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
 
     _loss = CrossEntropy()
     _has_intervals = False
+    _error_name = "log loss"
     _null_model = "the shares of the classes"
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:

@@ -1,7 +1,7 @@
 """What a fitted model says of itself: one record that the command line, the report and the plots read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,16 @@ class Findings:
         The smallest false discovery rate at which each input would be selected; None for directions.
     interactions : tuple of pairs of str
         Pairs of variables whose effects depend on each other.
+    stand_ins : tuple of pairs of str
+        A selected variable and another that would predict as well in its place.
+    error_name : str
+        What errors are, in words.
+    expected_error, expected_error_se : float
+        The error to expect on new rows, and its standard error; nan if unknown.
+    expected_rmse : (outputs,)
+        Root mean squared error to expect on new rows, in units of y.
+    notes : tuple of str
+        What a user should know.
     frequencies : array or None
         Share of the resamples in which each input was selected, (n_inputs,), or in which 0, 1, 2, ... directions were
         found; None without resamples.
@@ -77,6 +87,12 @@ class Findings:
     lambda_: float
     q_values: FloatArray | None = None
     interactions: tuple[tuple[str, str], ...] = ()
+    stand_ins: tuple[tuple[str, str], ...] = ()
+    error_name: str = "mean squared error"
+    expected_error: float = float("nan")
+    expected_error_se: float = float("nan")
+    expected_rmse: FloatArray = field(default_factory=lambda: np.zeros(0))
+    notes: tuple[str, ...] = ()
     encoding: Encoding | None = None
 
     def head_names(self, inputs: Sequence[str] | None = None) -> list[str]:
@@ -93,6 +109,15 @@ class Findings:
         """The function as text, one for each output, where there is one."""
         texts = self.head.text(self.head_names())
         return None if texts is None else tuple(texts)
+
+    @property
+    def near_misses(self) -> list[tuple[int, float]]:
+        """Numbers and q-values of inputs that were not selected though these are at most 0.2, smallest first."""
+        if self.q_values is None:
+            return []
+        near = np.flatnonzero(~self.selected & (self.q_values <= WEAK))
+        order = near[np.argsort(self.q_values[near], kind="stable")]
+        return [(int(j), float(self.q_values[j])) for j in order]
 
     @property
     def weak(self) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 
 from fewvars.displays.names import plain, short
 from fewvars.estimators import FewDirectionsRegressor
+from fewvars.estimators.summary import doubts
 from fewvars.heads import head_types
 from fewvars.report import _figures as figures
 from fewvars.report._equation import equations, number
@@ -95,9 +96,9 @@ def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
     shown = "" if len(facts.y) == facts.n_samples else f" Computed on {_thousands(len(facts.y))} rows from the middle."
     return [
         (
-            "Held-out error",
-            number(facts.found.held_out_error, 3),
-            "of the variance of the output. It was used to choose the model; measure the accuracy on new data.",
+            "Error on new rows",
+            number(facts.found.expected_error, 3) if np.isfinite(facts.found.expected_error) else "–",
+            f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect.",
         ),
         (
             "Error on the data shown",
@@ -311,13 +312,15 @@ def agreement(facts: Facts) -> Markup:
 def caveats(facts: Facts) -> Markup:
     """Return what the numbers do not say."""
     notes = [
-        "The held-out errors were used to choose the model. Measure its accuracy on data that it has never seen.",
+        *facts.found.notes,
+        *doubts([(facts.names[j], q_value) for j, q_value in facts.found.near_misses], facts.found.stand_ins),
+        "Other held-out errors on this page were used to choose the model, and are smaller than those on new rows.",
         "If two variables are equal, the first is selected. If they are strongly correlated, either may be.",
         "The report says what the output depends on in these data. A variable that hardly varies in them cannot be "
         "found, and a variable that predicts the output need not be its cause.",
     ]
     if facts.by_directions:
-        notes[1] = "The space that the directions span is what is found. Other axes would describe it equally well."
+        notes[-2] = "The space that the directions span is what is found. Other axes would describe it equally well."
     asked = facts.model.get_params()[f"n_{facts.found.kind}"]
     if asked is not None:
         notes.insert(0, f"The number of {facts.found.kind}, {asked}, was given and not found from the data.")

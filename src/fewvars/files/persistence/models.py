@@ -189,6 +189,7 @@ _variables: dict[str, Kind] = {
     "feature_importances_se_": array("float", "inputs", finite=False),
     "q_values_": array("float", "inputs", least=0.0),
     "interactions_": rows(row(text(), text())),
+    "stand_ins_": rows(row(text(), text())),
     "judge_": text(),
     "selection_frequencies_": array("float", "inputs", least=0.0),
     "support_sizes_": array("int", "candidates", least=0),
@@ -198,7 +199,9 @@ _variables: dict[str, Kind] = {
     "_encoding": one_of(Encoding),
 }
 _OPTIONAL_OF_VARIABLES = (
-    _OPTIONAL | _ASSESSED | {"selection_frequencies_", "q_values_", "interactions_", "judge_", "_encoding"}
+    _OPTIONAL
+    | _ASSESSED
+    | {"selection_frequencies_", "q_values_", "interactions_", "stand_ins_", "judge_", "_encoding"}
 )
 _PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, _check_two_stages, _OPTIONAL)
 

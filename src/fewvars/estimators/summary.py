@@ -1,0 +1,66 @@
+"""What was found, in sentences; names and figures come from one record, so that no two of them can disagree."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.estimators.findings import Findings
+
+MOST = 8  # entries of a list before it is cut short
+
+
+def summary(found: Findings, target: str = "y") -> str:
+    """Return a few lines about what was found on a target."""
+    near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
+    error = expectation(found.error_name, found.expected_error, found.expected_error_se, found.expected_rmse)
+    lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
+    return "\n".join([*lines, *found.notes])
+
+
+def _headline(found: Findings, target: str) -> list[str]:
+    if not found.count:
+        return [f"Nothing found: no input predicts {target} better than a constant does."]
+    lines = [f"{target} depends on at least {found.noun}, of {len(found.inputs)} inputs:"]
+    width = max(map(len, found.names))
+    for k, name in enumerate(found.names):
+        if found.kind == "directions":
+            lines.append(f"  {name}, singular value {found.importances[k]:.3g}")
+            continue
+        evidence = f"without it the error rises by {found.importances[k]:.3g} ± {found.importances_se[k]:.2g}"
+        q_value = "" if found.q_values is None else f", q = {found.q_values[found.order[k]]:.2g}"
+        lines.append(f"  {name:<{width}}  {evidence}{q_value}{' (weak evidence)' if found.weak[k] else ''}")
+    if found.interactions:
+        lines.append("Interactions: " + _listed([f"{one} with {other}" for one, other in found.interactions]) + ".")
+    return lines
+
+
+def _function(found: Findings, target: str) -> list[str]:
+    equations = found.equations or ()
+    targets = [target] if len(equations) == 1 else [f"{target} [{k}]" for k in range(len(equations))]
+    texts = [f"  {name} = {equation}" for name, equation in zip(targets, equations, strict=True)]
+    return [f"The function is {found.head.describe()}.", *texts]
+
+
+def expectation(name: str, error: float, se: float, rmse: Sequence[float] | FloatArray) -> list[str]:
+    """Return what to expect on new rows, in a sentence; nothing if it is not known."""
+    if np.isnan(error):
+        return []
+    in_units = "" if not len(rmse) else f"; root mean squared error {_listed([f'{value:.4g}' for value in rmse])}"
+    return [f"Expected on new rows: {name} {error:.3g} ± {se:.2g}{in_units}."]
+
+
+def doubts(near: Sequence[tuple[str, float]], stand_ins: Iterable[Sequence[str]]) -> list[str]:
+    """Return what almost entered (names and q-values), and what could stand in for what did (pairs)."""
+    lines = []
+    if near:
+        lines.append(f"Near misses: {_listed([f'{name} (q = {q_value:.2g})' for name, q_value in near])}.")
+    pairs = [f"{other} for {one}" for one, other in stand_ins]
+    if pairs:
+        lines.append(f"Inputs that would predict as well in place of others: {_listed(pairs)}.")
+    return lines
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - MOST} more" if len(texts) > MOST else ""
+    return ", ".join(texts[:MOST]) + more

@@ -1,0 +1,203 @@
+"""The answer agrees with itself, with new data, and with the next shuffle of the rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import fewvars as fv
+from fewvars import FewVariablesRegressor, LagTransformer
+from fewvars.series.outliers import absurd_values
+from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend
+from fewvars.series.shifts import Shift, shifts
+
+
+def table(n=200, d=8, seed=0, noise=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X[:, 1] - X[:, 3] + noise * rng.standard_normal(n)
+
+
+def fit(X, y, **options):
+    return FewVariablesRegressor(random_state=0, head="dictionary", **options).fit(X, y)
+
+
+class TestOrderOfRows:
+    def test_sorted_columns(self):
+        rng = np.random.default_rng(0)
+        values = rng.standard_normal(100)
+        assert is_sorted(np.sort(values))
+        assert is_sorted(-np.sort(values))
+        assert not is_sorted(values)
+        assert is_sorted(np.r_[np.abs(values), np.zeros(100)])  # all events, then all without
+        assert not is_sorted(rng.permutation(np.r_[np.abs(values), np.zeros(100)]))
+        assert counts_up(np.arange(5.0))
+        assert not counts_up(np.array([1.0, 1.0, 2.0]))
+
+    def test_dependence(self):
+        rng = np.random.default_rng(1)
+        noise = rng.standard_normal((50, 300))
+        assert not any(neighbours_depend(row) for row in noise)
+        walk = np.cumsum(noise[0])
+        assert neighbours_depend(walk)
+        assert not neighbours_depend(np.ones(30))
+
+    def test_rows_without_order_are_shuffled(self):
+        X, y = table()
+        model = fit(X, y)
+        assert model.notes_ == ()
+        order = np.argsort(y)
+        by_target = fit(X[order], y[order])
+        assert_array_equal(by_target.support_, model.support_)
+        assert "sorted by the target" in by_target.notes_[0]
+
+    def test_the_order_does_not_decide(self):
+        X, y = table(noise=2.0)
+        rng = np.random.default_rng(2)
+        orders = [rng.permutation(len(y)) for _ in range(4)]
+        supports = {tuple(fit(X[order], y[order]).support_) for order in orders}
+        assert supports == {tuple(fit(X, y).support_)}
+
+    def test_rows_that_depend_are_held_out_in_blocks(self):
+        rng = np.random.default_rng(3)
+        X, y = table()
+        noise = np.zeros(len(y))
+        for k in range(1, len(y)):
+            noise[k] = 0.95 * noise[k - 1] + rng.standard_normal()
+        notes = fit(X, 3.0 * y + noise).notes_
+        assert any("blocks of rows" in note for note in notes)
+
+    def test_an_input_that_counts_is_named(self):
+        X, y = table()
+        X[:, 5] = np.arange(len(y))
+        assert any(note.startswith("x5 ") for note in fit(X, y).notes_)
+
+    def test_what_the_user_says_holds(self):
+        X, y = table()
+        order = np.argsort(y)
+        assert not any("sorted" in note for note in fit(X[order], y[order], shuffle=True).notes_)
+        with pytest.raises(ValueError, match="shuffle='yes'"):
+            fit(X, y, shuffle="yes")
+
+
+class TestLags:
+    def test_shifted_columns_are_found(self):
+        rng = np.random.default_rng(0)
+        a, b = rng.standard_normal((2, 100))
+        runs = [np.arange(100)]
+        columns = np.column_stack([a, np.roll(a, 3), b, np.r_[b[:1], b[:-1]]])
+        assert shifts(columns, runs) == [Shift(3, 2, 1), Shift(1, 0, 3)]
+        assert shifts(columns[:, [0, 2]], runs) == []
+
+    def test_a_forecast_is_never_smoothed_and_judged_on_later_rows(self):
+        rng = np.random.default_rng(1)
+        series = np.zeros(300)
+        for k in range(2, 300):
+            series[k] = 1.2 * series[k - 1] - 0.5 * series[k - 2] + rng.standard_normal()
+        X = LagTransformer([1, 2, 3, 4]).fit_transform(series[:, None])
+        model = FewVariablesRegressor(random_state=0).fit(X[4:], series[4:], t=1.0)
+        assert not model.smoothed_
+        assert model.support_[:2].all()
+        assert any("smoothed" in note for note in model.notes_)
+        assert any("forecast" in note for note in model.notes_)
+        assert 0.8 < model.expected_rmse_[0] < 1.25
+
+
+class TestOneSetOfFacts:
+    @pytest.mark.parametrize("n", [30, 60])
+    def test_what_is_selected_is_in_the_function(self, n):
+        X, y = table(n=n, noise=1.0)
+        model = fit(X, y)
+        used = [name for name in (f"x{j}" for j in range(8)) if name in model.equation_]
+        assert used == [f"x{j}" for j in model.get_support(indices=True)]
+        assert (model.feature_importances_[model.support_] > 0).all()
+        assert (model.feature_importances_[~model.support_] == 0).all()
+
+    def test_what_the_user_includes_is_in_the_function(self):
+        X, y = table()
+        assert "x6" in fit(X, y, include=[6]).equation_
+
+    def test_nothing_is_better_than_a_bad_model(self):
+        rng = np.random.default_rng(4)
+        X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
+        with pytest.warns(UserWarning, match="nothing was selected"):
+            model = fit(X, y)
+        assert model.head_ == "mean"
+        assert "Nothing found" in model.summary()
+
+
+class TestWhatToExpect:
+    def test_the_error_is_that_on_new_rows(self):
+        claimed, real = [], []
+        for seed in range(4):
+            X, y = table(n=120, d=20, seed=seed, noise=1.5)
+            new, truth = table(n=2000, d=20, seed=seed + 100, noise=1.5)
+            model = fit(X, y)
+            claimed.append(model.expected_rmse_[0])
+            real.append(np.sqrt(np.mean((model.predict(new) - truth) ** 2)))
+        assert 0.9 < np.mean(claimed) / np.mean(real) < 1.1
+
+    def test_intervals_cover(self):
+        X, y = table(n=300)
+        model = fit(X, y)
+        new, truth = table(n=3000, seed=9)
+        lower, upper = model.predict_interval(new, coverage=0.8)
+        assert lower.shape == truth.shape
+        assert np.mean((lower <= truth) & (truth <= upper)) == pytest.approx(0.8, abs=0.05)
+        with pytest.raises(ValueError, match="coverage=1"):
+            model.predict_interval(new, coverage=1.0)
+
+    def test_several_outputs(self):
+        X, y = table()
+        model = fit(X, np.column_stack([y, 100.0 * X[:, 2]]))
+        lower, upper = model.predict_interval(X[:3])
+        assert lower.shape == upper.shape == (3, 2)
+        assert model.expected_rmse_.shape == (2,)
+
+    def test_is_saved(self, tmp_path):
+        X, y = table()
+        model = fit(X, y)
+        fv.save(model, tmp_path / "model")
+        again = fv.load(tmp_path / "model")
+        assert_allclose(again.predict_interval(X), model.predict_interval(X))
+        assert again.summary() == model.summary()
+
+
+class TestDoubts:
+    def test_a_proxy_is_named(self):
+        X, y = table()
+        X[:, 6] = 2.0 * X[:, 1] + 1.0
+        model = fit(X, y)
+        assert model.stand_ins_ == (("x1", "x6"),)
+        assert "x6 for x1" in model.summary()
+
+    def test_near_misses_have_q_values(self):
+        X, y = table()
+        model = fit(X, y, exclude=[3])
+        found = model.findings()
+        assert all(not model.support_[j] and q_value <= 0.2 for j, q_value in found.near_misses)
+
+
+class TestAbsurdValues:
+    def test_they_are_few_and_apart(self):
+        rng = np.random.default_rng(5)
+        values = rng.standard_normal(300)
+        assert not absurd_values(values).any()
+        values[[7, 80]] = 1e6, -2e7
+        assert_array_equal(np.flatnonzero(absurd_values(values)), [7, 80])
+
+    @pytest.mark.parametrize("tail", ["t", "lognormal", "rare"])
+    def test_heavy_tails_stay(self, tail):
+        rng = np.random.default_rng(6)
+        values = {
+            "t": rng.standard_t(2, 2000),
+            "lognormal": np.exp(2.0 * rng.standard_normal(2000)),
+            "rare": (np.arange(1000) == 500).astype(float),
+        }[tail]
+        assert not absurd_values(values).any()
+
+    def test_the_row_is_named(self):
+        X, y = table()
+        y[12] = -9999999.0
+        model = fit(X, y)
+        assert any("Row 12" in note for note in model.notes_)
+        assert model.get_support(indices=True).tolist() == [1, 3]
