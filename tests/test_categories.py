@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fewvars import FewDirectionsRegressor, FewVariablesRegressor, export_onnx, load, save
+from fewvars import FewDirectionsRegressor, FewVariablesRegressor, ModelFileError, export_onnx, load, save
 from fewvars.displays.partial import partial_dependence, some_rows
+from fewvars.files.persistence.container import pack, unpack
 from fewvars.report import report_html
 from problems import QUICK
 
@@ -260,6 +261,40 @@ class TestFiles:
         assert_array_equal(again.predict(X), model.predict(X))
         assert again.levels_ == model.levels_
         assert again.missing == "indicate"
+
+    @pytest.mark.parametrize(
+        ("place", "value", "said"),
+        [
+            ((0, "fields", "levels"), {"tuple": ["a", "a", "b"]}, "names a level twice"),
+            ((0, "fields", "levels"), {"tuple": []}, "at least 1"),
+            ((0, "fields", "levels"), {"tuple": ["a", 1]}, "not a text"),
+            ((0, "fields", "levels"), {"tuple": [str(k) for k in range(101)]}, "more than 100"),
+            ((0, "fields", "levels"), {"tuple": ["a", "b", "c", "d"]}, "the head has 5 variables for the 6 selected"),
+            ((3, "fields", "mean"), {"float": "nan"}, "not finite"),
+            ((3, "fields", "indicated"), 1, "not true or false"),
+            ((3, "record"), "Popen", "unknown kind of record"),
+            ((3,), None, "is not a Number or Category"),
+        ],
+    )
+    def test_forged_encodings_are_refused(self, fitted, tmp_path, place, value, said):
+        save(fitted[0], tmp_path / "m")
+        description, tensors = unpack((tmp_path / "m").read_bytes())
+        entry = description["fitted"]["_encoding"]["fields"]["columns"]["tuple"]
+        *above, last = place
+        for key in above:
+            entry = entry[key]
+        entry[last] = value
+        (tmp_path / "m").write_bytes(pack(description, tensors))
+        with pytest.raises(ModelFileError, match=said):
+            load(tmp_path / "m")
+
+    def test_an_encoding_of_fewer_columns_is_refused(self, fitted, tmp_path):
+        save(fitted[0], tmp_path / "m")
+        description, tensors = unpack((tmp_path / "m").read_bytes())
+        description["fitted"]["_encoding"]["fields"]["columns"]["tuple"].pop()
+        (tmp_path / "m").write_bytes(pack(description, tensors))
+        with pytest.raises(ModelFileError, match="the encoding has another number of columns"):
+            load(tmp_path / "m")
 
     def test_hostile_levels(self, tmp_path):
         X, y = factory()

@@ -81,8 +81,8 @@ def compiled() -> None:
         fv.FewVariablesRegressor(random_state=0).fit(X, y)
 
 
-def few_variables(data: Data, seed: int) -> Answer:
-    options = {"shuffle": True} if data.shuffle else {}
+def few_variables(data: Data, seed: int, **options: Any) -> Answer:
+    options |= {"shuffle": True} if data.shuffle else {}
     model = fv.FewVariablesRegressor(random_state=seed, **options)
     model.fit(data.X, data.y, t=data.t, trajectory=data.trajectory)
     extras: dict[str, Any] = {"head": getattr(model, "head_", None)}
@@ -90,6 +90,11 @@ def few_variables(data: Data, seed: int) -> Answer:
     if q_values is not None:
         extras["q"] = {int(j): round(float(q_values[j]), 4) for j in np.flatnonzero(q_values <= 0.5)}
     return Answer(model.support_, [lambda: model.predict], extras)
+
+
+def few_groups(data: Data, seed: int) -> Answer:
+    """Let the inputs of a group, such as the mutations at one position, enter or leave together."""
+    return few_variables(data, seed, feature_groups=data.groups)
 
 
 def oracle(data: Data, seed: int) -> Answer:
@@ -128,6 +133,7 @@ def linear_forward(data: Data, seed: int, level: float = 0.05) -> Answer:
 
 METHODS = [
     Method("fewvars", few_variables, (), True, compiled, "`FewVariablesRegressor(random_state=seed)` as it comes"),
+    Method("fewvars-groups", few_groups, (), True, compiled, "the same with `feature_groups`, where there are groups"),
     Method("before", few_variables, (), True, compiled, "the same of an older source tree"),
     Method("oracle", oracle, (), True, compiled, "`FewVariablesRegressor` on the true variables alone"),
     Method("linear-forward", linear_forward, note="F-test, Bonferroni bound 0.05 over the inputs left"),
