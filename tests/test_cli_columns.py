@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 
 from fewvars.cli import main
+from fewvars.files.persistence import load
 from fewvars.files.tables import read_table
 from fewvars.problems import plant_table
 
@@ -55,7 +56,10 @@ def test_predictions_need_only_the_columns_that_were_found(folder, tmp_path):
     plant.assign(site="moon").to_csv(tmp_path / "new.csv", index=False)
     done = run("predict", folder / "model", tmp_path / "new.csv", "--quiet")
     assert done.exit_code == 2
-    assert "'moon', a level that was not in the fit" in done.stderr
+    assert "Column 'site' holds 'moon' in row 1, which was not in the fit" in done.stderr
+    done = run("predict", folder / "model", tmp_path / "new.csv", "--quiet", "--unseen", "base")
+    plant.assign(site=load(folder / "model").levels_["site"][0]).to_csv(tmp_path / "base.csv", index=False)
+    assert done.stdout == run("predict", folder / "model", tmp_path / "base.csv", "--quiet").stdout
 
 
 def test_the_same_with_semicolons_and_decimal_commas(folder, tmp_path):

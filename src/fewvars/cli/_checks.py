@@ -36,6 +36,18 @@ def check_text(table: "Table", roles: "Roles") -> None:
             )
 
 
+def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:
+    """Complain about levels that are not among those of the fit."""
+    from fewvars.columns.raw import Raw
+
+    for row, level in enumerate(Raw(table.columns[name]).texts(), start=1):
+        if level is not None and level not in levels:
+            raise ValueError(
+                f"Column {name!r} holds {level[:40]!r} in row {row}, which was not in the fit: correct it, or use "
+                f"--unseen base to treat it like {levels[0][:40]!r}, the most frequent level."
+            )
+
+
 def check_numeric(table: "Table", roles: "Roles") -> None:
     """Complain about text or times where numbers are needed."""
     bad = [name for name in roles.numeric if table.columns[name].dtype.kind != "f"]

@@ -8,6 +8,7 @@ import click
 
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
+from fewvars.cli._checks import check_levels
 from fewvars.cli._terminal import debug_option, note, printable, quiet_option, warnings_as_notes, write
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 @click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
 @click.option("--outside", is_flag=True, help="Add a column: how many inputs are outside the training data.")
+@click.option(
+    "--unseen",
+    type=click.Choice(["error", "base"]),
+    help="Levels of categories that were not in the fit: complain, or treat them like the most frequent level.",
+)
 @files.delimiter_option
 @quiet_option
 @debug_option
@@ -41,6 +47,7 @@ def predict(
     trajectory: str | None,
     smooth: bool,
     outside: bool,
+    unseen: str | None,
     delimiter: str | None,
     quiet: bool,
 ) -> None:
@@ -80,8 +87,13 @@ def predict(
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
             columns.check_names(table, [name] if name is not None else [], option)
         in_time = (time_column, trajectory) if smooth else (None, None)  # otherwise times are only copied
-        categories = frozenset(getattr(estimator, "levels_", {}))
-        roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=categories & set(inputs))
+        levels = {name: some for name, some in getattr(estimator, "levels_", {}).items() if name in inputs}
+        if unseen is not None:
+            estimator.unseen = unseen
+        for name, some in levels.items():
+            if estimator.unseen == "error":
+                check_levels(table, name, some)
+        roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=frozenset(levels))
         rows = columns.Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
         if smoothed and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
