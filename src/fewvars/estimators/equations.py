@@ -9,7 +9,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.estimators.preparation import Inputs, Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.heads import Head, HeadSettings
-from fewvars.heads.weak import Averages, choose_weak_head
+from fewvars.heads.weak import SMALL, Averages, choose_weak_head
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
 from fewvars.search.variables.polynomial_judge import PolynomialJudge
@@ -21,6 +21,7 @@ from fewvars.search.variables.terms import Terms
 from fewvars.search.variables.tested import edge_evidence, propose
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
+MORE = 3  # groups that are tried beyond those that tests have found
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class System:
     def groups(self, include: np.ndarray, exclude: np.ndarray) -> Groups:
         """Return the groups of inputs with those (masks) that an equation must or must not depend on."""
         labels, scaling = self.data.labels, self.shared.scaling
-        included, excluded = (np.flatnonzero(mask[labels]) for mask in (include, exclude))
+        included, excluded = (np.flatnonzero(mask) for mask in (include, exclude))
         return Groups.of(labels, included, excluded, self.shared.Z, scaling.constant)
 
     def find(self, i: int, include: np.ndarray, exclude: np.ndarray) -> Equation:
@@ -136,7 +137,9 @@ class System:
             self.shared, data.targets[:, [i]], n_blocks=settings.n_blocks, n_splits=4, seed=settings.seed
         )
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
-        mask, error = self._support(problem, groups)
+        variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
+        noise = data.noise[i] / variance
+        mask, error = self._support(problem, groups, noise)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = np.full(mask.size, np.nan)
         if settings.n_resamples:
@@ -148,6 +151,7 @@ class System:
                         smoothed=data.smoothed,
                     ),
                     groups,
+                    noise,
                 )[0]
                 for k in range(settings.n_resamples)
             ]
@@ -160,26 +164,32 @@ class System:
             data.derivatives[:, [i]],
             prepared.held_out,
         )
-        variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
         head, head_errors = choose_weak_head(
             np.ascontiguousarray(data.inputs[:, mask[data.labels]]),
             averages,
             HeadSettings(max_degree=settings.max_degree, gap=data.gap, seed=settings.seed, n_jobs=1),
             head=settings.head,
-            noise=data.noise[i] / variance,
+            noise=noise,
         )
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
 
-    def _support(self, problem: Problem, groups: Groups) -> tuple[np.ndarray, float]:
+    def _support(self, problem: Problem, groups: Groups, noise: float) -> tuple[np.ndarray, float]:
         """Return the groups (a mask) that a target depends on, and the held-out error with them.
 
+        Tests find nothing along a short trajectory, which has few independent parts. If more is left than noise (a
+        share of the variance), more groups are therefore tried, and kept if they predict held-out rows much better.
         Where full polynomials of what was found predict better than sums of simple terms, they decide what is needed.
         """
         if problem.constant or not groups.usable.any():
             return groups.included, 0.0
         proposal, tamed = propose(problem, groups, None)
         closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
-        support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
+        tolerance = TIE if proposal.dependent else 0.0
+        support = settled(closed, proposal.nested, groups.included, tolerance)
+        if support.held_out_error > max(2.0 * noise, SMALL):
+            size = min(int(proposal.mask.sum()) + MORE, int(groups.usable.sum()))
+            untested = propose(problem, groups, size)[0].nested
+            support = settled(closed, proposal.nested, groups.included, tolerance, rivals=untested)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))

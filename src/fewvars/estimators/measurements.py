@@ -120,7 +120,7 @@ def in_weak_form(
         centres=form.centres,
         runs=runs.runs[form.centres],
         weight=form.average @ weight,
-        targets=form.derivative @ X,
+        targets=form.derivative @ (X - X.mean(axis=0)),  # a constant is exactly zero
         derivatives=derivative,
         noise=smooth.noise * float(form.derivative.power(2).sum(axis=1).mean()),
         gap=int(np.ceil(reach / 2 / np.median(np.diff(form.centres)))),

@@ -5,7 +5,7 @@ derivatives of the smoothed trajectory, and only scored by averages.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,8 @@ def choose_weak_head(
             return polynomials.fit(degree), _means(first, errors)
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
     ones = np.ones(len(X))
-    networks = Networks.of(settings).choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
+    kind = replace(Networks.of(settings), widths=((10, 10),), n_networks=4, rows_per_parameter=20)  # one per equation
+    networks = kind.choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
     errors["network"] = networks.errors
     if head == "auto" and not first.better(networks.errors, errors[PolynomialHead.name]):
         return polynomials.fit(degree), _means(first, errors)

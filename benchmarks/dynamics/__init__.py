@@ -1,0 +1,1 @@
+"""Whole systems from trajectories: graphs, fields and simulations compared with the truth and with PySINDy."""

@@ -1,0 +1,122 @@
+"""DynamicsRegressor and PySINDy on systems with known graphs.
+
+    .venv/bin/python -m benchmarks.dynamics --seeds 5
+    .venv-bench/bin/python -m benchmarks.dynamics --methods pysindy --seeds 1
+    .venv/bin/python -m benchmarks.dynamics --problems dream3 --data FOLDER
+
+makes the rows that are missing, one line of JSON for each fit, and prints the tables of all rows that there are.
+"""
+
+import argparse
+import os
+import resource
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np
+
+import fewvars as fv
+from benchmarks.dynamics.problems import PROBLEMS, Trajectories, dream3
+from benchmarks.dynamics.rivals import RIVALS
+from benchmarks.rows import Row, add_options, collect, read, seeds, table
+from fewvars import metrics
+
+FILE = "dynamics.jsonl"
+DREAM3 = [f"size{size}-{name}" for size in (10, 50) for name in ("ecoli1", "ecoli2", "yeast1", "yeast2", "yeast3")]
+LYAPUNOV_TIME = 1 / 1.68  # of Lorenz-96 with forcing 8 and d = 40
+
+
+def judged(data: Trajectories, graph: np.ndarray, scores: np.ndarray | None) -> Row:
+    """Return what a graph is worth; ranks leave out the diagonal, as the papers on Granger causality do."""
+    row: Row = {
+        "edges": int(data.graph.sum()),
+        "missing": int((data.graph & ~graph).sum()),
+        "extra": int((graph & ~data.graph).sum()),
+        "f1": metrics.f1(data.graph, graph),
+        "precision": metrics.precision(data.graph, graph, diagonal=False),
+        "recall": metrics.recall(data.graph, graph, diagonal=False),
+    }
+    if scores is not None:
+        row["auroc"] = metrics.auroc(data.graph, scores, diagonal=False)
+        row["auprc"] = metrics.auprc(data.graph, scores, diagonal=False)
+    return {name: None if value != value else value for name, value in row.items()}
+
+
+def fewvars_row(data: Trajectories, problem: str, jobs: int, **options: object) -> Row:
+    """Fit the default estimator."""
+    start, cpu = time.perf_counter(), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fv.DynamicsRegressor(random_state=0, n_jobs=jobs, **dict(data.options), **options)
+        model.fit(data.X, t=data.t, trajectory=data.runs)
+    spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - cpu}
+    row = spent | judged(data, model.graph_, model.edge_scores_)
+    wrong, real = model.edge_q_values_ <= 0.05, data.graph
+    row["q_missing"], row["q_extra"] = int((real & ~wrong).sum()), int((wrong & ~real).sum())
+    row["heads"] = sorted(head.name for head in model.heads_)
+    if data.clean is not None and data.field is not None:
+        row["field"] = metrics.centred_error(data.field(data.clean), model.predict(data.clean))
+    if problem.startswith("Lorenz-96, noise"):
+        rows = slice(0, 1000)
+        row["valid_time"] = model.valid_time(data.clean[rows], data.t[rows]) / LYAPUNOV_TIME
+    row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return row
+
+
+def fit(problem: str, method: str, seed: int, *, folder: Path | None = None, jobs: int = 1) -> Row:
+    """Return the row of one fit."""
+    data = PROBLEMS[problem](seed) if problem in PROBLEMS else dream3(folder, problem.removeprefix("DREAM3 "))
+    if method in RIVALS:
+        return RIVALS[method](data, judged)
+    return fewvars_row(data, problem, jobs, **({} if method == "fewvars" else {"target": method.split()[1]}))
+
+
+def tables(rows: list[Row]) -> str:
+    """Return one line for each problem and method."""
+    lines = []
+    for problem, method in dict.fromkeys((row["problem"], row["method"]) for row in rows):
+        own = [row for row in rows if (row["problem"], row["method"]) == (problem, method)]
+
+        def mean(name: str, own: list[Row] = own, form: str = ".3f") -> str:
+            values = [row[name] for row in own if row.get(name) is not None]
+            return format(np.mean(values), form) if values else "-"
+
+        exact = sum(row["missing"] + row["extra"] == 0 for row in own)
+        figures = [mean(name) for name in ("f1", "precision", "recall", "auroc", "auprc", "field")]
+        cost = [mean("valid_time", form=".1f"), mean("cpu", form=".0f"), mean("megabytes", form=".0f")]
+        lines.append([problem, method, f"{exact} of {len(own)}", *figures, *cost])
+    header = "problem, method, exact graphs, F1, precision, recall, AUROC, AUPRC, field error, valid time, CPU s, MB"
+    return table(header.split(", "), lines)
+
+
+def main() -> None:
+    """Make the rows that are missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="*", default=list(PROBLEMS)[:8], help="names, their beginnings, or dream3")
+    parser.add_argument("--methods", nargs="*", default=["fewvars"], help="fewvars, fewvars step, pysindy, ...")
+    parser.add_argument("--data", type=Path, help="folder with the DREAM3 files")
+    parser.add_argument("--threads", type=int, default=1, help="of one fit")
+    add_options(parser, seeds=5)
+    options = parser.parse_args()
+    names = [name for name in PROBLEMS if any(name.startswith(given) for given in options.problems)]
+    keys = [{"problem": p, "method": m, "seed": s} for s in seeds(options) for p in names for m in options.methods]
+    if "dream3" in options.problems:
+        if options.data is None or not (options.data / "dream3").is_dir():
+            parser.error(
+                "--data FOLDER must hold the folder dream3 with the files of the challenge (Marbach et al. 2009)"
+            )
+        found = [name for name in DREAM3 if (options.data / "dream3" / f"{name}.csv.gz").exists()]
+        keys += [{"problem": f"DREAM3 {name}", "method": m, "seed": 0} for name in found for m in options.methods]
+    file = options.results / FILE
+    made = partial(fit, folder=options.data, jobs=options.threads)
+    collect(file, made, keys, n_jobs=options.jobs, fresh=options.fresh)
+    print(tables(read(file)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Averages over windows of time: the derivative of what is averaged, without differentiating it; runs and gaps."""
+
+import numpy as np
+import pytest
+
+from fewvars.series.trajectories import Trajectories
+from fewvars.series.weak_form import WeakForm
+
+EVEN = np.arange(0, 10, 0.05)
+UNEVEN = np.sort(np.random.default_rng(0).uniform(0, 10, 200))
+
+
+def form(t, half_width=0.8, **options):
+    return WeakForm.of(t, [np.arange(t.size)], half_width, **options)
+
+
+@pytest.mark.parametrize("t", [EVEN, UNEVEN], ids=["even", "uneven"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_polynomials_are_exact(t, order):
+    weak = form(t, order=order)
+    np.testing.assert_allclose(weak.average.sum(axis=1), 1.0)
+    for degree in range(order + 2):
+        p = np.polynomial.Polynomial.basis(degree)
+        np.testing.assert_allclose(weak.derivative @ p(t), weak.average @ p.deriv(order)(t), atol=1e-7)
+
+
+@pytest.mark.parametrize(("order", "tolerance"), [(1, 5e-6), (2, 1e-4)])
+def test_by_parts(order, tolerance):
+    """int phi f(x) ds agrees with the left side for any smooth x at even times."""
+    weak, second = form(EVEN, order=order), -np.sin(EVEN)
+    derivative = np.cos(EVEN) if order == 1 else second
+    np.testing.assert_allclose(weak.derivative @ np.sin(EVEN), weak.average @ derivative, atol=tolerance)
+
+
+def test_wider_windows_have_less_noise():
+    narrow, wide = (form(EVEN, half_width).derivative.power(2).sum(axis=1).mean() for half_width in (0.4, 0.8))
+    assert wide < narrow / 6  # the variance falls with the cube of the width
+
+
+def test_no_window_reaches_over_the_end_of_a_run():
+    runs = [np.arange(80), np.arange(80, 200)]
+    weak = WeakForm.of(EVEN, runs, 0.8, stride=4)
+    for row, centre in enumerate(weak.centres):
+        samples = weak.average[[row]].indices
+        own = runs[0] if centre < 80 else runs[1]
+        assert np.isin(samples, own).all()
+    assert np.abs(np.diff(weak.centres[weak.centres < 80])).max() == 4
+
+
+def test_long_gaps_and_missing_rows_cut_runs():
+    t = np.r_[np.arange(30), np.arange(100, 130)].astype(float)
+    present = np.ones(60, bool)
+    present[10:13] = False  # a short gap
+    with pytest.warns(UserWarning, match="1 of 3 stretches"):
+        runs = Trajectories.of(np.r_[t, 500.0], None, np.r_[present, True])
+    assert np.unique(runs.runs).size == 2
+    assert runs.rows.size == 57
+    assert runs.step == 1.0
+
+
+def test_steps_of_another_length_have_no_next_row():
+    runs = Trajectories.of(np.array([0, 1, 2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5]), None, np.ones(11, bool))
+    now, then = runs.next_rows()
+    assert now.tolist() == [0, 1, 3, 4, 5, 6, 7, 8, 9]
+    np.testing.assert_array_equal(then, now + 1)
