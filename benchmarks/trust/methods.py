@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
@@ -32,8 +33,8 @@ class Answer:
 
 def few_variables(data: Data, seed: int) -> Answer:
     model = fv.FewVariablesRegressor(random_state=seed).fit(data.X, data.y, t=data.t)
-    claimed = float(np.sqrt(model.held_out_error_ * data.y.var()))
-    return Answer(model.support_, model.predict, claimed)
+    interval = partial(model.predict_interval, coverage=COVERAGE)
+    return Answer(model.support_, model.predict, float(model.expected_rmse_[0]), interval)
 
 
 def lasso_cv(data: Data, seed: int) -> Answer:
