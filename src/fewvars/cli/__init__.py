@@ -1,4 +1,4 @@
-"""The command line: `fewvars fit`, `predict`, `export`, `demo`, `bench`, `reproduce`, `completion`.
+"""The command line: `fewvars fit`, `dynamics`, `predict`, `export`, `demo`, `bench`, `reproduce`, `completion`.
 
 Each command is a module of its own, imported only when it runs, and imports what is heavy only then.
 """
@@ -22,6 +22,7 @@ from fewvars.cli._terminal import (
 
 COMMANDS = {
     "fit": "Find the few variables that a column of DATA depends on.",
+    "dynamics": "Find the equations of a system from its trajectories.",
     "predict": "Predict the rows of DATA with a saved model.",
     "export": "Write a saved model as ONNX.",
     "demo": "Find the variables that one equation of a chaotic system depends on.",

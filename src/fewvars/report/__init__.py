@@ -1,21 +1,20 @@
 """One HTML file that answers the question and shows the evidence; it needs no network and runs nothing foreign."""
 
-import base64
-import hashlib
 import os
 from collections.abc import Sequence
 from datetime import date as calendar
-from importlib.resources import files
 from typing import Any
 
 from fewvars._common.atomic import write_atomically
 from fewvars.report import _sections as sections
 from fewvars.report._facts import gather
-from fewvars.report._markup import Markup, escape, tag
+from fewvars.report._markup import tag
+from fewvars.report._page import page
 from fewvars.report._reproduction import footer, reproduction
 from fewvars.report._svg import drawing
+from fewvars.report.dynamics import dynamics_report_html, write_dynamics_report
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["dynamics_report_html", "report_html", "write_dynamics_report", "write_report"]
 
 
 def write_report(
@@ -95,24 +94,4 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
             footer(date),
         ]
     verb = "depends" if len(facts.targets) == 1 else "depend"
-    return _page(facts.title or f"What {facts.output} {verb} on", tag("main", *parts))
-
-
-def _page(title: str, body: Markup) -> str:
-    """Return the document: its policy allows this style and this script, and nothing else from anywhere."""
-    style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("style.css", "script.js"))
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{body}\n<script>{script}</script>\n</body>\n</html>\n"
-    )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return page(facts.title or f"What {facts.output} {verb} on", tag("main", *parts))

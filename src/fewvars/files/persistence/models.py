@@ -22,9 +22,15 @@ from fewvars._common.kinds import (
 from fewvars.columns.encoding import Encoding
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
-from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
+from fewvars.estimators import (
+    DynamicsRegressor,
+    FewVariablesClassifier,
+    FewVariablesRegressor,
+    SparseDictionaryRegressor,
+)
 from fewvars.estimators.assessment import LEVELS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.estimators.measurements import InputColumns
 from fewvars.files.persistence.records import (
     Description,
 )
@@ -130,6 +136,18 @@ def _check_few_directions(model: FewDirectionsRegressor) -> None:
     _check_head(model, model.n_directions_, None)
 
 
+def _check_dynamics(model: DynamicsRegressor) -> None:
+    columns = model._columns
+    require(len(columns.variables) == model.n_features_in_, "the equations have another number of variables")
+    require(model.inputs_ == columns.groups, "inputs_ are not those of the equations")
+    require(model.input_graph_.shape[1] == len(columns.groups), "input_graph_ has another number of inputs")
+    require(model.lower_.size == len(columns.states), "lower_ and upper_ have another number of states")
+    require(len(model.heads_) == model.n_features_in_, "there is not one function for each variable")
+    for head, support in zip(model.heads_, model.input_graph_, strict=True):
+        n_columns = int(support[columns.labels].sum())
+        require((head.n_inputs, head.n_outputs) == (n_columns, 1), "a function does not fit the graph")
+
+
 def _check_dictionary(model: SparseDictionaryRegressor) -> None:
     polynomial = model.polynomial_
     require(polynomial.exponents.shape[1] == model.n_features_in_, "the polynomial has another number of inputs")
@@ -226,6 +244,25 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
         },
         _check_few_directions,
         _OPTIONAL | _ASSESSED | {"selection_frequencies_"},
+    ),
+    DynamicsRegressor: Description(
+        {
+            **_inputs,
+            "_columns": one_of(InputColumns),
+            "inputs_": rows(text()),
+            "input_graph_": array("bool", "inputs", "groups"),
+            "input_scores_": array("float", "inputs", "groups", finite=False),
+            "input_q_values_": array("float", "inputs", "groups", finite=False),
+            "input_frequencies_": array("float", "inputs", "groups", finite=False),
+            "heads_": rows(_is_head, least=1),
+            "held_out_errors_": array("float", "inputs", finite=False),
+            "head_errors_": rows(table(real(finite=False))),
+            "lower_": array("float", "states"),
+            "upper_": array("float", "states"),
+            "step_": real(above=0.0),
+        },
+        _check_dynamics,
+        _OPTIONAL | {"input_frequencies_"},
     ),
     SparseDictionaryRegressor: Description(
         {

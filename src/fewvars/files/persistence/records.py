@@ -22,6 +22,7 @@ from fewvars.columns.encoding import Category, Encoding, Number
 from fewvars.columns.kinds import MOST_LEVELS
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
+from fewvars.estimators.measurements import InputColumns
 from fewvars.heads import head_types
 from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
@@ -63,6 +64,12 @@ def _check_category(category: Category) -> None:
     count = len(category.levels)
     require(count <= MOST_LEVELS, f"Category.levels has {count} entries, more than {MOST_LEVELS}")
     require(len(set(category.levels)) == count, "Category.levels names a level twice")
+
+
+def _check_columns(columns: InputColumns) -> None:
+    require(columns.order in (1, 2), f"InputColumns.order is {columns.order}, neither 1 nor 2")
+    largest = max(columns.angles, default=-1)
+    require(largest < len(columns.variables), f"InputColumns.angles names variable {largest}, which does not exist")
 
 
 def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
@@ -117,6 +124,16 @@ RECORDS: dict[type, Description] = {
             "bic": maybe(array("float", "strengths", **_score)),
         },
         _check_path,
+    ),
+    InputColumns: Description(
+        {
+            "variables": rows(text(), least=1),
+            "order": whole(least=1),
+            "angles": rows(whole()),
+            "controls": rows(text()),
+            "time": truth,
+        },
+        _check_columns,
     ),
     DictionaryFit: Description(
         {

@@ -1,0 +1,258 @@
+"""`fewvars dynamics`: the equations of a system from its trajectories: what depends on what, and how sure that is."""
+
+import shlex
+import sys
+import time as clock
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fewvars.cli import _columns as columns
+from fewvars.cli import _files as files
+from fewvars.cli._terminal import debug_option, note, printable, quiet_option, say, say_json, warnings_as_notes
+
+if TYPE_CHECKING:
+    from fewvars.cli._columns import Roles, Rows
+
+
+@click.command(short_help="Find the equations of a system from its trajectories.")
+@files.data_argument
+@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or dates.")
+@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    metavar="COLUMNS",
+    type=files.COLUMN,
+    help="Known inputs or forcing, which have no equation of their own.",
+)
+@click.option(
+    "--variables",
+    multiple=True,
+    metavar="COLUMNS",
+    type=files.COLUMN,
+    help="The variables of the system.  [default: all other columns]",
+)
+@click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
+@click.option(
+    "--angles", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Variables on a circle, in radians."
+)
+@click.option("--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2 if only positions are given.")
+@click.option(
+    "--form",
+    type=click.Choice(["weak", "derivative", "step"]),
+    default="weak",
+    show_default=True,
+    help="What the equations are compared with: averages, derivatives, or steps of a map.",
+)
+@files.delimiter_option
+@click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars.load`.")
+@click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.option("--resamples", type=click.IntRange(min=0), default=0, help="Repeat the selection on resampled blocks.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the random numbers."
+)
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Number of threads; -1 uses all cores.")
+@quiet_option
+@debug_option
+def dynamics(
+    data: str,
+    time_column: str | None,
+    trajectory: str | None,
+    controls: tuple[str, ...],
+    variables: tuple[str, ...],
+    drop: tuple[str, ...],
+    angles: tuple[str, ...],
+    order: int,
+    form: str,
+    delimiter: str | None,
+    save: Path | None,
+    report: Path | None,
+    as_json: bool,
+    resamples: int,
+    seed: int,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Find the equations dx/dt = f(x, u) of a system from the trajectories in DATA.
+
+    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column that is not the time, the trajectory, a control or
+    dropped is a variable of the system. Rows with missing values are left out.
+
+    \b
+      fewvars dynamics lab.csv --time t --trajectory run --control u --report lab.html --save lab.model
+    """
+    outputs = {"--save": save, "--report": report}
+    files.check_outputs([data], outputs)
+    if as_json:
+        files.check_stdout_is_free(outputs)
+    if report is not None:
+        files.need_matplotlib()
+    table = files.read(data, delimiter)
+    roles = _roles(table, time_column, trajectory, controls, variables, drop)
+    rows = columns.Rows.of(table, roles, missing="drop")
+    del table
+    if rows.n_dropped and not quiet:
+        note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
+    parameters = {
+        "target": form,
+        "order": order,
+        "angles": _angles(angles, roles) or None,
+        "n_resamples": resamples,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": int(not quiet and sys.stderr.isatty()),
+    }
+    with warnings_as_notes():
+        model, seconds = _fitted(parameters, rows, roles)
+        answer = {"data": data, **describe(model, rows, roles), "seconds": seconds, "saved": None, "report": None}
+        try:
+            if save is not None:
+                _save(model, save)
+                answer["saved"] = str(save)
+            if report is not None:
+                _report(report, model, rows, roles)
+                answer["report"] = str(report)
+        finally:  # a full disk must not cost the answer
+            if as_json:
+                say_json(answer)
+            else:
+                for line in sentences(answer):
+                    say(line)
+
+
+def _roles(
+    table: Any,
+    time: str | None,
+    trajectory: str | None,
+    controls: tuple[str, ...],
+    variables: tuple[str, ...],
+    drop: tuple[str, ...],
+) -> "Roles":
+    """Sort the columns; the controls stand where other commands have their targets."""
+    known, chosen, left_out = (columns.listed(given, table.names) for given in (controls, variables, drop))
+    given: dict[str, list[str]] = {
+        "--time": [] if time is None else [time],
+        "--trajectory": [] if trajectory is None else [trajectory],
+        "--control": known,
+        "--drop": left_out,
+        "--variables": chosen,
+    }
+    used: dict[str, str] = {}
+    for option, names in given.items():
+        columns.check_names(table, names, option)
+        for name in names:
+            if name in used:
+                raise ValueError(f"{option} {name!r}: this column already has a role, by {used[name]}.")
+            used[name] = option
+    found = chosen or [name for name in table.names if name not in used]
+    if not found:
+        raise ValueError(f"No column is left as a variable. {columns.naming(table)}".strip())
+    return columns.Roles(found, known, time, trajectory)
+
+
+def _angles(given: tuple[str, ...], roles: "Roles") -> list[str]:
+    names = columns.listed(given, roles.inputs)
+    for name in names:
+        if name not in roles.inputs:
+            raise ValueError(f"--angles {name!r}: this isn't one of the variables.")
+    return names
+
+
+def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
+    from fewvars.estimators import DynamicsRegressor
+    from fewvars.files.tables.frame import named_columns
+
+    start = clock.perf_counter()
+    u = None if rows.y is None else named_columns(rows.y.reshape(len(rows.X), -1), roles.targets)
+    X = named_columns(rows.X, roles.inputs)
+    model = DynamicsRegressor(**parameters).fit(X, t=rows.t, trajectory=rows.trajectory, u=u)
+    return model, clock.perf_counter() - start
+
+
+def describe(model: Any, rows: "Rows", roles: "Roles") -> dict[str, Any]:
+    """Return what was found, as one object."""
+    from fewvars._common.version import __version__
+
+    equations = []
+    for i, name in enumerate(roles.inputs):
+        depends = [
+            {"on": model.inputs_[j], "q_value": float(model.input_q_values_[i, j]), **_frequency(model, i, j)}
+            for j in range(len(model.inputs_))
+            if model.input_graph_[i, j]
+        ]
+        equations.append(
+            {
+                "variable": name,
+                "depends": depends,
+                "equation": model.equations_[i],
+                "head": model.heads_[i].name,
+                "held_out_error": float(model.held_out_errors_[i]),
+                "head_errors": model.head_errors_[i],
+            }
+        )
+    return {
+        "fewvars": __version__,
+        "rows": len(rows.X),
+        "rows_left_out": rows.n_dropped,
+        "variables": roles.inputs,
+        "controls": roles.targets,
+        "time": roles.time,
+        "trajectory": roles.trajectory,
+        "form": model.target,
+        "order": model.order,
+        "inputs": list(model.inputs_),
+        "equations": equations,
+    }
+
+
+def _frequency(model: Any, i: int, j: int) -> dict[str, float]:
+    return {"selection_frequency": float(model.input_frequencies_[i, j])} if model.n_resamples else {}
+
+
+def sentences(answer: dict[str, Any]) -> list[str]:
+    """Return the answer as lines of text."""
+    count = sum(len(equation["depends"]) for equation in answer["equations"])
+    possible = len(answer["variables"]) * len(answer["inputs"])
+    lines = [
+        f"{len(answer['variables'])} equations depend on {count} of {possible} possible inputs ({answer['rows']} rows, "
+        f"{answer['seconds']:.1f} s):"
+    ]
+    left = {"step": "{0}(next) - {0}"}.get(answer["form"], "d{0}/dt" if answer["order"] == 1 else "d2{0}/dt2")
+    for equation in answer["equations"]:
+        lines.append(f"  {left.format(printable(equation['variable']))} = {equation['equation']}")
+        sure = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
+        depends = f"depends on {', '.join(sure)}" if sure else "depends on nothing that was measured"
+        lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
+    lines.append("Errors are shares of the variance. They were used to choose the equations.")
+    written = {"Model": answer["saved"], "Report": answer["report"]}
+    return lines + [f"{what}: {path}" for what, path in written.items() if path]
+
+
+def _share(edge: dict[str, Any]) -> str:
+    share = edge.get("selection_frequency")
+    return "" if share is None else f", {share:.0%} of the resamples"
+
+
+def _save(model: Any, path: Path) -> None:
+    from fewvars.files.persistence import save
+
+    save(model, path)
+
+
+def _report(path: Path, model: Any, rows: "Rows", roles: "Roles") -> None:
+    from fewvars.report import write_dynamics_report
+
+    write_dynamics_report(
+        path,
+        model,
+        rows.X,
+        t=rows.t,
+        trajectory=rows.trajectory,
+        u=None if rows.y is None else rows.y.reshape(len(rows.X), -1),
+        feature_names=roles.inputs,
+        command=shlex.join(["fewvars", *map(files.decoded, sys.argv[1:])]),
+    )
