@@ -19,7 +19,7 @@ from fewvars.polynomials.compressed import check_memory, compress, memory_estima
 from fewvars.polynomials.dictionary import METHODS, Polynomial, fit_polynomial
 from fewvars.polynomials.held_out import HeldOutErrors
 from fewvars.polynomials.paths import bic, l1_path
-from fewvars.polynomials.polynomial import monomial_count, monomial_exponents, monomial_values
+from fewvars.polynomials.polynomial import carried_monomials, monomial_count, monomial_exponents, monomial_values
 from fewvars.polynomials.subset_path import subset_path, threshold_path
 from fewvars.polynomials.subsets import Columns, best_subsets
 from fewvars.problems import metrics
@@ -671,3 +671,17 @@ class TestEstimator:
         search = GridSearchCV(SparseDictionaryRegressor(criterion="bic"), {"max_degree": [1, 2, 3]}, cv=3)
         assert search.fit(X, y).best_params_ == {"max_degree": 3}
         assert clone(search.best_estimator_).max_degree == 3
+
+
+def test_products_that_few_rows_carry_are_left_out():
+    X = np.zeros((100, 3))
+    X[:50, 0] = X[45:70, 1] = 1.0
+    X[:, 2] = np.linspace(-1, 1, 100)
+    exponents = monomial_exponents(3, 2, constant=False)
+    kept = carried_monomials(exponents, X, 6).tolist()
+    assert [1, 1, 0] not in kept  # five rows
+    assert len(kept) == len(exponents) - 1
+    np.testing.assert_array_equal(carried_monomials(exponents, X, 5), exponents)
+    y = X[:, 0] - X[:, 1] + 3 * X[:, 0] * X[:, 1]
+    assert "x0*x1" in fit_polynomial(X, y).polynomial.equation()
+    assert "x0*x1" not in fit_polynomial(X, y, fewest_rows=6).polynomial.equation()

@@ -20,6 +20,9 @@ from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
 MOST_OUTPUTS = 10_000  # of a polynomial without terms
+# Rows that must carry a product of several variables, those of two rare events resting on a handful: one in forty, and
+# ten are always enough.
+ROWS_PER_CARRYING, FEWEST_FOR_PRODUCTS = 40, 10
 MOST_REWEIGHTED = 300  # monomials under losses other than squared error, which need several fits instead of one
 
 
@@ -122,7 +125,12 @@ class Polynomials(HeadKind):
         """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
         cv, counts = list(splits.split(X)), weight / weight.mean()
-        options: dict[str, Any] = {"max_degree": degree, "cv": cv, "sample_weight": counts}
+        options: dict[str, Any] = {
+            "max_degree": degree,
+            "cv": cv,
+            "sample_weight": counts,
+            "fewest_rows": min(FEWEST_FOR_PRODUCTS, len(X) // ROWS_PER_CARRYING),
+        }
         if self.settings.loss == SQUARED:
             # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
             tolerance = EVIDENCE if self.settings.gap else TIE

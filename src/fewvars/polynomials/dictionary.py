@@ -71,6 +71,7 @@ def fit_polynomial(
     constant: bool = True,
     coefficient_tolerance: float = 0.0,
     max_memory: float = 2**31,
+    fewest_rows: int = 0,
 ) -> DictionaryFit:
     """Fit a sparse polynomial.
 
@@ -125,6 +126,8 @@ def fit_polynomial(
         one. The paper uses 1e-4.
     max_memory : float
         Limit in bytes on the estimated peak memory of the fit.
+    fewest_rows : int
+        Products of several inputs that are zero in all but fewer rows are left out: those of two rare events.
 
     Returns
     -------
@@ -143,7 +146,7 @@ def fit_polynomial(
     check_real("tolerance", tolerance)
     if strength is not None and not (strength > 0 or (strength == 0 and method != "l1")):
         raise ValueError(f"strength must be positive (or zero, but for l1), got {strength!r}.")
-    problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory)
+    problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory, fewest_rows)
     chosen = _choose(problem, method, strength, cv, tolerance)
     if problem.units.x_origin.any() and chosen.exact:
         raw = _choose(problem.without_origin(X, max_degree), method, strength, cv, tolerance)

@@ -50,6 +50,16 @@ def monomial_values(X: FloatArray, exponents: NDArray[np.int64]) -> FloatArray:
     return values.T
 
 
+def carried_monomials(exponents: NDArray[np.int64], X: FloatArray, fewest_rows: int) -> NDArray[np.int64]:
+    """Leave out products of several variables that are zero in all but a few rows of X: nothing can be said of them."""
+    sparse = np.count_nonzero(X, axis=0) < len(X)
+    if not sparse.any() or not fewest_rows:
+        return exponents
+    used = exponents > 0
+    n_carrying = ((X == 0).astype(np.float32) @ used.T.astype(np.float32) == 0).sum(axis=0)
+    return exponents[(n_carrying >= fewest_rows) | (used.sum(axis=1) < 2)]
+
+
 def row_chunks(n: int, columns: int) -> Iterator[slice]:
     """Slices of at most 2^22 / `columns` rows each, so that temporary tables stay near 32 MB."""
     size = max(1, _CHUNK_ELEMENTS // max(columns, 1))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import Compressed, check_memory, compress
-from fewvars.polynomials.polynomial import monomial_exponents
+from fewvars.polynomials.polynomial import carried_monomials, monomial_exponents
 from fewvars.polynomials.units import Units
 
 
@@ -32,11 +32,13 @@ class Problem:
         max_degree: int,
         constant: bool,
         max_memory: float,
+        fewest_rows: int = 0,
     ) -> "Problem":
         """Check the data and choose their units; raise MemoryError before anything large is built."""
         inputs, outputs, weight = _checked(X, y, sample_weight)
         check_memory(*inputs.shape, max_degree=max_degree, outputs=outputs.shape[1], max_memory=max_memory)
         exponents = monomial_exponents(inputs.shape[1], max_degree, constant=False)
+        exponents = carried_monomials(exponents, inputs, fewest_rows)
         units = Units.of(inputs, outputs, weight, max_degree, constant)
         return Problem(units.inputs(inputs), units.outputs(outputs), weight, exponents, constant, units)
 

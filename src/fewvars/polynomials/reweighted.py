@@ -10,7 +10,7 @@ from fewvars._common.paired import mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import Loss
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
-from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values
+from fewvars.polynomials.polynomial import Polynomial, carried_monomials, monomial_exponents, monomial_values
 
 RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised monomials
 WHILE_CHOOSING = 1e-3
@@ -33,13 +33,13 @@ class _Monomials:
     spreads: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, degree: int, weight: FloatArray) -> "_Monomials":
+    def of(cls, X: FloatArray, degree: int, weight: FloatArray, fewest_rows: int) -> "_Monomials":
         middle = np.average(X, axis=0, weights=weight)
         scale = np.sqrt(np.average((X - middle) ** 2, axis=0, weights=weight))
         scale = np.where(scale > 0, scale, 1.0)
         # Raw inputs make the shortest equations, but their powers are nearly equal where the mean is far from zero.
         origin = np.where(np.abs(middle) > 2 * scale, _rounded(middle, scale), 0.0) if degree > 1 else 0.0 * middle
-        exponents = monomial_exponents(X.shape[1], degree, constant=False)
+        exponents = carried_monomials(monomial_exponents(X.shape[1], degree, constant=False), X, fewest_rows)
         values = monomial_values((X - origin) / scale, exponents)
         means = np.average(values, axis=0, weights=weight)
         spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
@@ -56,7 +56,14 @@ class _Monomials:
 
 
 def fit_polynomial_under(
-    loss: Loss, X: FloatArray, Y: FloatArray, *, max_degree: int, cv: Splits, sample_weight: FloatArray
+    loss: Loss,
+    X: FloatArray,
+    Y: FloatArray,
+    *,
+    max_degree: int,
+    cv: Splits,
+    sample_weight: FloatArray,
+    fewest_rows: int = 0,
 ) -> Polynomial:
     """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small.
 
@@ -73,8 +80,10 @@ def fit_polynomial_under(
     max_degree : int
     cv : pairs of (train, test) row numbers
     sample_weight : (n,)
+    fewest_rows : int
+        Products of several inputs that are zero in all but fewer rows are left out.
     """
-    library = _Monomials.of(X, max_degree, sample_weight)
+    library = _Monomials.of(X, max_degree, sample_weight, fewest_rows)
     most = min(library.columns.shape[1], MOST_TERMS, min(len(train) for train, _ in cv) // ROWS_PER_TERM)
     held_out = np.full((most + 1, len(X)), np.nan)
     for train, test in cv:
