@@ -371,7 +371,7 @@ class TestCompare:
     def test_noise(self):
         rng = np.random.default_rng(5)
         X = rng.standard_normal((300, 4))
-        with pytest.warns(UserWarning, match="predict returns the mean"):
+        with pytest.warns(UserWarning, match="better than its mean does"):
             found = fv.compare(X, rng.standard_normal(300), **QUICK)
         assert found.recommendation == "mean"
 
