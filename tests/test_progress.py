@@ -25,6 +25,7 @@ def test_silent_unless_asked_for(capsys):
 def test_one_bar_for_all_stages(capsys):
     stages(1)
     shown = capsys.readouterr().err
+    assert "searching: 0step" in shown
     assert "3/4" in shown
     assert "a message\n" in shown  # on a line of its own, above the bar
     assert shown.count("\n") == 2

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-from tqdm.auto import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 
@@ -38,12 +37,14 @@ class Progress:
         if not self._shown:
             return
         if self._bar is None:
+            from tqdm.auto import tqdm  # late: in a notebook without widgets it warns as soon as it is imported
+
             # Any delay, even one below the resolution of the clock, leaves drawing to `refresh`. Drawn while it is
             # made, a bar that Ctrl-C interrupts could not be closed, and its line would stay open.
             self._bar = tqdm(delay=1e-9)
             self._start = self._bar.start_t
         self._bar.unit, self._bar.total = unit, total
-        self._bar.set_description(name, refresh=False)
+        self._bar.desc = name
         self._bar.reset(total)
 
     def step(self) -> None:
