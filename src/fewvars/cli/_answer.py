@@ -21,9 +21,11 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "targets": roles.targets,
         "time": roles.time,
         "trajectory": roles.trajectory,
-        "constant": _constant(rows, roles.targets),
+        "constant": [] if roles.classify else _constant(rows, roles.targets),
     }
     found = model.findings()
+    if found.classes:
+        answer["classes"] = list(found.classes)
     if found.kind == "variables":
         answer["variables"] = _variables(found, roles.inputs)
         own = dict(zip(found.inputs, roles.inputs, strict=True))  # a model may not know the names of its inputs
@@ -37,6 +39,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "head": found.head.name,
         "function": found.head.describe(),
         "equations": found.head.text(found.head_names(roles.inputs)),
+        "equation_names": found.equation_names(roles.targets),
         "error_name": found.error_name,
         "expected_error": found.expected_error,
         "expected_error_se": found.expected_error_se,
@@ -105,7 +108,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
     found = answer.get("variables", answer.get("directions"))
     if not found:
-        lines = [f"Nothing found: no input predicts {target} on held-out rows better than its mean ({size})."]
+        lines = [f"Nothing found: no input predicts {target} on held-out rows better than a constant ({size})."]
     elif "variables" in answer:
         lines = [
             f"{target} {depend} on at least {len(found)} of {answer['inputs']} variables ({size}):",
@@ -172,7 +175,7 @@ def _function_lines(answer: dict[str, Any]) -> list[str]:
     from fewvars.estimators.summary import doubts, expectation
 
     lines = [f"The function is {answer['function']}."]
-    for name, equation in zip(answer["targets"], answer["equations"] or [], strict=False):
+    for name, equation in zip(answer["equation_names"], answer["equations"] or [], strict=False):
         lines.append(f"  {printable(name)} = {equation}")
     expected = (answer["expected_error"], answer["expected_error_se"], answer["expected_rmse"])
     near = [(printable(miss["name"]), miss["q_value"]) for miss in answer["near_misses"]]

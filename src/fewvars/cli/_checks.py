@@ -17,7 +17,7 @@ def check_text(table: "Table", roles: "Roles") -> None:
     from fewvars.columns.kinds import stray_text
     from fewvars.columns.raw import Raw
 
-    for name in roles.categories:
+    for name in [*roles.categories, *(roles.targets if roles.classify else [])]:
         column = table.columns[name]
         if column.dtype.kind != "O" or name in roles.types or not roles.droppable:
             continue

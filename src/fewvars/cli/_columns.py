@@ -38,6 +38,8 @@ class Roles:
         Inputs that are categories.
     left_out : dict
         The kind of each column that is not an input because of what it seems to be.
+    classify : bool
+        Whether the target holds class labels.
     """
 
     inputs: list[str]
@@ -48,6 +50,7 @@ class Roles:
     types: Mapping[str, str] = field(default_factory=dict)
     categories: Set[str] = frozenset()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    classify: bool = False
 
     @classmethod
     def of(
@@ -60,8 +63,12 @@ class Roles:
         inputs: Iterable[str] = (),
         drop: Iterable[str] = (),
         types: Mapping[str, str] | None = None,
+        classify: bool = False,
     ) -> "Roles":
-        """Sort the columns of a table; every number or category that has no other role is an input."""
+        """Sort the columns of a table; every number or category that has no other role is an input.
+
+        With `classify`, or if it is text, the target holds class labels.
+        """
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
         for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
             check_names(table, names, option)
@@ -87,12 +94,25 @@ class Roles:
             raise ValueError(f"No column is left as an input{because}. {naming(table)}".strip())
         is_text = {name for name in found if table.columns[name].dtype.kind == "O" and name not in asked}
         categories = is_text | {name for name in found if asked.get(name) == "category"}
-        return cls(found, outputs, time, trajectory, types=asked, categories=categories, left_out=unfit)
+        classify = classify or any(table.columns[name].dtype.kind == "O" for name in outputs)
+        if classify and len(outputs) > 1:
+            raise ValueError(f"--target {some_of(outputs)}: give one column of class labels at a time.")
+        return cls(
+            found,
+            outputs,
+            time,
+            trajectory,
+            types=asked,
+            categories=categories,
+            left_out=unfit,
+            classify=classify,
+        )
 
     @property
     def numeric(self) -> list[str]:
         """The columns that must hold numbers."""
-        return [*(name for name in self.inputs if name not in self.categories), *self.targets]
+        inputs = [name for name in self.inputs if name not in self.categories]
+        return inputs if self.classify else [*inputs, *self.targets]
 
     def role_of(self, name: str) -> str:
         """Return what a column is used as."""
@@ -150,7 +170,11 @@ class Rows:
         if not keep.all():
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
-        y = table.matrix(roles.targets) if roles.targets else None
+        y = None
+        if roles.classify:
+            y = _class_labels(table.columns[roles.targets[0]])[:, None]
+        elif roles.targets:
+            y = table.matrix(roles.targets)
         t = None if roles.time is None else table.columns[roles.time]
         labels = None if roles.trajectory is None else _labels(table.columns[roles.trajectory])
         if t is not None:
@@ -199,6 +223,15 @@ def _inputs(table: "Table", roles: Roles) -> Any:
     from fewvars.files.tables.frame import frame_of
 
     return frame_of({name: table.columns[name] for name in roles.inputs})
+
+
+def _class_labels(column: Any) -> Any:
+    """Return class labels (n,) as text or whole numbers."""
+    import numpy as np
+
+    if column.dtype.kind == "f" and (column == np.round(column)).all():
+        return column.astype(np.int64)
+    return _labels(column)
 
 
 def _labels(column: Any) -> Any:

@@ -93,6 +93,7 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     help="If inputs have missing values: complain, leave such rows out, or use the mean and an indicator.  [default: "
     "indicate; drop with --directions]",
 )
+@click.option("--classify", is_flag=True, help="The target holds class labels. Text always does.")
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
 @click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
@@ -142,6 +143,7 @@ def fit(
     drop: tuple[str, ...],
     types: tuple[str, ...],
     missing: str | None,
+    classify: bool,
     delimiter: str | None,
     save: Path | None,
     report: Path | None,
@@ -179,7 +181,10 @@ def fit(
         inputs=inputs,
         drop=drop,
         types=asked_types(types, table),
+        classify=classify,
     )
+    if directions and roles.classify:
+        raise click.UsageError(f"--directions needs a target of numbers, and {roles.targets[0]!r} holds class labels.")
     missing = missing or ("drop" if directions else "indicate")
     rows = columns.Rows.of(table, roles, missing=missing)
     kept = columns.listed(keep, roles.inputs)
@@ -246,10 +251,12 @@ def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[s
 def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
     import warnings
 
-    from fewvars.estimators import FewDirectionsRegressor, FewVariablesRegressor
+    from fewvars.estimators import FewDirectionsRegressor, FewVariablesClassifier, FewVariablesRegressor
     from fewvars.files.tables.frame import named_columns
 
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
+    if roles.classify:
+        estimator = FewVariablesClassifier
     known = estimator().get_params()
     for name in asked:
         if name in _OPTIONS and name not in known:

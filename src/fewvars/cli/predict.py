@@ -101,6 +101,8 @@ def predict(
         X[:, used] = rows.X
         times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
         values = estimator.predict(X, **times).reshape(len(X), -1)
+        classes = getattr(estimator, "classes_", np.empty(0)).tolist()
+        probabilities = estimator.predict_proba(X, **times).T if classes else []
         beyond = estimator.outside_range(X) if outside or hasattr(estimator, "input_range_") else None
         if beyond is not None and beyond.any() and not quiet:
             note(_extrapolations(beyond[:, used], inputs))
@@ -109,6 +111,7 @@ def predict(
         on_screen = out is None and sys.stdout.isatty()
         answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
     answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
+    answer |= dict(zip((f"probability_{label}" for label in classes), probabilities, strict=True))
     if beyond is not None and outside:
         answer["outside_range" if "outside_range" not in answer else "outside_range_"] = beyond.sum(axis=1)
     content = table_bytes(answer, suffix)

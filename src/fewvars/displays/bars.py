@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from fewvars.displays.figure import BLUE, PALE, findings_of, fitted_attribute, new_axes, quiet
 from fewvars.displays.names import distinct_names, label, names_of
+from fewvars.estimators.findings import SHARE
 from fewvars.search.variables.evidence import WEAK
 
 
@@ -21,6 +22,8 @@ class ImportanceDisplay:
     names : sequence of d str, optional
     shown : (d,) bool, optional
         Which variables to draw; by default those whose importance is not zero.
+    unit : str
+        What importances are, in words.
     """
 
     def __init__(
@@ -31,7 +34,9 @@ class ImportanceDisplay:
         names: Sequence[str] | None = None,
         shown: ArrayLike | None = None,
         q_values: ArrayLike | None = None,
+        unit: str = SHARE,
     ) -> None:
+        self.unit = unit
         self.importances = np.asarray(importances, float)
         self.q_values = None if q_values is None else np.asarray(q_values, float)
         d = self.importances.size
@@ -61,6 +66,7 @@ class ImportanceDisplay:
             names=names,
             shown=estimator.support_,
             q_values=estimator.findings().q_values,
+            unit=estimator.findings().error_unit,
         )
 
     def plot(self, ax: Any = None, *, max_shown: int = 20) -> "ImportanceDisplay":
@@ -81,7 +87,7 @@ class ImportanceDisplay:
             elinewidth=1.1,
             capsize=3,
         )
-        ax.set_xlabel("rise of held-out error when left out\n(share of the variance of the output, ± s.e.)")
+        ax.set_xlabel(f"rise of held-out error when left out\n({self.unit}, ± s.e.)")
         names = [self.names[j] + " (weak)" * bool(faint) for j, faint in zip(order, weak, strict=True)]
         _finish_rows(ax, names, int(self.shown.sum()), "no variable selected")
         self.ax_, self.figure_ = ax, ax.figure

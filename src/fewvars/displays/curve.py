@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from fewvars._common.validation import FloatArray
 from fewvars.displays.figure import BLUE, GREY, PALE, VERMILLION, new_axes, quiet, split_axes
 from fewvars.displays.names import label
+from fewvars.displays.outputs import outputs_of
 from fewvars.displays.partial import some_rows
 
 
 def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:
     """Return predictions (n, outputs); a model that has learned from smoothed inputs gets smoothed inputs."""
     smoothed = t is not None and getattr(estimator, "smoothed_", False)
-    found = estimator.predict(X, t=t, trajectory=trajectory) if smoothed else estimator.predict(X)
-    return np.asarray(found, float).reshape(len(found), -1)
+    return outputs_of(estimator, X, t=t, trajectory=trajectory) if smoothed else outputs_of(estimator, X)
 
 
 class CurveDisplay:

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from fewvars._common.validation import FloatArray, check_whole
 from fewvars.columns.raw import as_objects, of_matrix, raw_columns
+from fewvars.displays.outputs import outputs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,4 +104,4 @@ def _predict(estimator: Any, table: FloatArray) -> FloatArray:
     with warnings.catch_warnings():
         # The rows come from a table whose names were checked before.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return np.asarray(estimator.predict(table), float).reshape(len(table), -1)
+        return outputs_of(estimator, table)

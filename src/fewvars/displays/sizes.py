@@ -16,6 +16,7 @@ from fewvars.displays.figure import (
     quiet,
     whole_ticks,
 )
+from fewvars.estimators.findings import SHARE
 
 
 class SupportSizeDisplay:
@@ -43,7 +44,9 @@ class SupportSizeDisplay:
         bic: ArrayLike | None = None,
         chosen: int | None = None,
         what: str = "variables",
+        unit: str = SHARE,
     ) -> None:
+        self.unit = unit
         self.sizes = np.asarray(sizes)
         self.errors = None if errors is None else np.asarray(errors, float)
         self.errors_se = None if errors_se is None else np.asarray(errors_se, float)
@@ -77,7 +80,14 @@ class SupportSizeDisplay:
             what = "directions" if hasattr(estimator, "n_directions_") else "variables"
             return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
         found = findings_of(estimator, cls.__name__)
-        return cls(found.sizes, found.errors, found.errors_se, chosen=found.chosen_size, what=found.kind)
+        return cls(
+            found.sizes,
+            found.errors,
+            found.errors_se,
+            chosen=found.chosen_size,
+            what=found.kind,
+            unit=found.error_unit,
+        )
 
     def plot(self, ax: Any = None) -> "SupportSizeDisplay":
         """Draw onto `ax`."""
@@ -126,7 +136,7 @@ class SupportSizeDisplay:
             capsize=2.5,
             label="held-out error ± s.e.",
         )
-        ax.set_ylabel("held-out error / variance of the output")
+        ax.set_ylabel(f"held-out error\n({self.unit})")
         if (errors > 0).all():
             ax.set_yscale("log")
             plain_ticks(ax.yaxis)

@@ -76,7 +76,6 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     _MISSING: ClassVar[tuple[str, ...]] = (ERROR, DROP)
     _n_splits = 2
-    _error_name = "mean squared error, as a share of the variance,"
     _has_intervals = True  # of new observations around predictions
     _encoding: Encoding | None = None  # of the columns of a table; plain numbers need none
     _loss: Loss = SQUARED  # of which the head predicts the mean, the log-odds or the logarithm of the rate
@@ -434,7 +433,6 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "encoding": self._encoding,
             "frequencies": getattr(self, "selection_frequencies_", None),
             "held_out_error": self.held_out_error_,
-            "error_name": self._error_name,
             "expected_error": getattr(self, "expected_error_", np.nan),  # models from older files have none
             "expected_error_se": getattr(self, "expected_error_se_", np.nan),
             "expected_rmse": getattr(self, "expected_rmse_", np.zeros(0)),
@@ -443,6 +441,7 @@ class BlockedRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "head_errors": self.head_errors_,
             "smoothed": self.smoothed_,
             "lambda_": self.lambda_,
+            "loss": self._loss,
         }
 
     def _shaped(self, predicted: FloatArray) -> FloatArray:

@@ -13,9 +13,14 @@ from fewvars._common.validation import FloatArray, check_seed
 from fewvars.columns.encoding import ERROR
 from fewvars.engine.losses import CrossEntropy
 from fewvars.estimators.few_variables import FewVariablesRegressor
+from fewvars.estimators.findings import Findings
 from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
+from fewvars.heads import HeadChoice
 from fewvars.search.variables.settings import AUTO
+
+MOST_KEPT = 5000  # held-out rows
 
 
 class FewVariablesClassifier(ClassifierMixin, FewVariablesRegressor):
@@ -48,6 +53,9 @@ path_factor, batch_size, learning_rate, max_candidates, max_inputs, n_resamples,
         inputs not selected.
     held_out_error_, support_errors_, head_errors_
         Log loss (in nats) on held-out rows.
+    held_out_probabilities_, held_out_classes_ : (rows, n_classes) and (rows,)
+        Probabilities of held-out rows, by functions that were not fitted to them, and the numbers of their classes.
+        These rows have chosen the function. Of very many, some are kept.
     equation_ : str or list of str
         The log-odds of the second class as text, or the logit of each class; only with a dictionary head.
     support_, q_values_, interactions_, judge_, head_, path_, lambda_, support_sizes_, smoothed_, \
@@ -134,7 +142,6 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
 
     _loss = CrossEntropy()
     _has_intervals = False
-    _error_name = "log loss"
     _null_model = "the shares of the classes"
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
@@ -151,6 +158,20 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         order = mixed_order(outputs[rows.chosen], np.random.default_rng(check_seed(self.random_state)))
         return replace(rows, chosen=rows.chosen[order], sample_weight=rows.sample_weight[order])
 
+    def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> None:
+        super()._assess(data, found, choice, settings)
+        trial = choice.trial
+        tests = [test for _, test in trial.held_out.splits]
+        pairs = zip(choice.chosen.scored.models, tests, strict=True)
+        means = np.concatenate([trial.loss.mean(model.predict(trial.X[test])) for model, test in pairs])
+        truth = np.concatenate([trial.y[test] for test in tests])
+        self.held_out_probabilities_ = _of_classes(means)[:MOST_KEPT]
+        self.held_out_classes_ = _of_classes(truth)[:MOST_KEPT].argmax(axis=1)
+
+    def findings(self) -> Findings:
+        """Return which variables were found, and the evidence for them."""
+        return replace(super().findings(), classes=tuple(map(str, self.classes_.tolist())), expected_rmse=np.empty(0))
+
     def decision_function(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
     ) -> FloatArray:
@@ -163,7 +184,7 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
     ) -> FloatArray:
         """Return the probabilities of the classes, (n, classes); `t` and `trajectory` as for `predict`."""
         found = super().predict(X, t=t, trajectory=trajectory)
-        return np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
+        return _of_classes(found[:, None] if found.ndim == 1 else found)
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
@@ -188,3 +209,8 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         tags.target_tags.single_output = True
         tags.regressor_tags = None
         return tags
+
+
+def _of_classes(outputs: FloatArray) -> FloatArray:
+    """Return one column for each class, (n, classes), where the only one (n, 1) is that of the second of two."""
+    return np.column_stack([1.0 - outputs, outputs]) if outputs.shape[1] == 1 else outputs

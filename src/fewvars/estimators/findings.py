@@ -8,8 +8,17 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.columns.encoding import Encoding
+from fewvars.engine.losses import SQUARED, CrossEntropy, Huber, Loss, Poisson, SquaredError
 from fewvars.heads import Head
 from fewvars.search.variables.evidence import WEAK
+
+SHARE = "share of the variance of the output"
+_ERROR_NAMES: dict[type[Loss], str] = {
+    SquaredError: "mean squared error, as a share of the variance,",
+    Huber: "Huber loss, in squared robust standard deviations,",
+    Poisson: "deviance, as a share of that of the mean,",
+    CrossEntropy: "log loss",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +47,6 @@ class Findings:
         Pairs of variables whose effects depend on each other.
     stand_ins : tuple of pairs of str
         A selected variable and another that would predict as well in its place.
-    error_name : str
-        What errors are, in words.
     expected_error, expected_error_se : float
         The error to expect on new rows, and its standard error; nan if unknown.
     expected_rmse : (outputs,)
@@ -64,6 +71,10 @@ class Findings:
         Whether the inputs were smoothed in time.
     lambda_ : float
         Strength of the penalty on the path.
+    loss : Loss
+        Of which errors are means.
+    classes : tuple of str
+        Labels of the classes; none of a regressor.
     encoding : Encoding or None
         How the columns of a table became numbers.
     """
@@ -86,9 +97,10 @@ class Findings:
     smoothed: bool
     lambda_: float
     q_values: FloatArray | None = None
+    loss: Loss = SQUARED
+    classes: tuple[str, ...] = ()
     interactions: tuple[tuple[str, str], ...] = ()
     stand_ins: tuple[tuple[str, str], ...] = ()
-    error_name: str = "mean squared error"
     expected_error: float = float("nan")
     expected_error_se: float = float("nan")
     expected_rmse: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -131,6 +143,24 @@ class Findings:
         """Whether no two variables interact, so that the function is a sum of functions of one variable each."""
         tested = self.q_values is not None  # older models say nothing about interactions
         return tested and self.kind == "variables" and self.count > 1 and not self.interactions
+
+    @property
+    def error_name(self) -> str:
+        """What errors are, in words that a number can follow."""
+        return _ERROR_NAMES[type(self.loss)]
+
+    @property
+    def error_unit(self) -> str:
+        """What errors are measured in, in words."""
+        return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
+
+    def equation_names(self, targets: Sequence[str]) -> list[str]:
+        """Return what the equations are equal to, one for each output, given the names of the targets."""
+        if len(self.classes) == 2:
+            return [f"log-odds of [{targets[0]} = {self.classes[1]}]"]
+        if self.classes:
+            return [f"logit of [{targets[0]} = {label}]" for label in self.classes]
+        return [f"log {target}" if isinstance(self.loss, Poisson) else target for target in targets]
 
     @property
     def count(self) -> int:

@@ -37,7 +37,8 @@ def _headline(found: Findings, target: str) -> list[str]:
 
 def _function(found: Findings, target: str) -> list[str]:
     equations = found.equations or ()
-    targets = [target] if len(equations) == 1 else [f"{target} [{k}]" for k in range(len(equations))]
+    targets = [target] if len(equations) == 1 or found.classes else [f"{target} [{k}]" for k in range(len(equations))]
+    targets = found.equation_names(targets)
     texts = [f"  {name} = {equation}" for name, equation in zip(targets, equations, strict=True)]
     return [f"The function is {found.head.describe()}.", *texts]
 

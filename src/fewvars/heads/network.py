@@ -21,6 +21,7 @@ from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
 
+FEWEST_LABELS = 500  # rows with labels or counts
 LIKELIHOOD_RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
@@ -139,8 +140,8 @@ class Networks(HeadKind):
         return cls(settings=settings) if settings.loss.outliers else cls(ridges=LIKELIHOOD_RIDGES, settings=settings)
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
-        """Return True: networks can be fitted to any data."""
-        return True
+        """Return whether there are rows enough: with few labels, networks separate the classes by chance."""
+        return self.settings.loss.outliers or len(X) >= FEWEST_LABELS
 
     def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
         """Return the widths that do best at the middle ridge, with the smallest ridge not worse than the best.

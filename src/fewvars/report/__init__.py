@@ -7,6 +7,7 @@ from typing import Any
 
 from fewvars._common.atomic import write_atomically
 from fewvars.report import _sections as sections
+from fewvars.report._classes import classification
 from fewvars.report._facts import gather
 from fewvars.report._markup import tag
 from fewvars.report._page import page
@@ -36,7 +37,7 @@ def write_report(
     Parameters
     ----------
     path : path of the file
-    model : fitted FewVariablesRegressor or FewDirectionsRegressor
+    model : fitted FewVariablesRegressor, FewVariablesClassifier or FewDirectionsRegressor
     X : (n, d)
     y : (n,) or (n, outputs)
         The data to show the model on, usually those that it was fitted to.
@@ -85,7 +86,8 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
         raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
     facts = gather(model, X, y, **about)
     with drawing():
-        found = (sections.evidence, sections.function, sections.agreement, sections.caveats)
+        compared = classification if facts.found.classes else sections.agreement
+        found = (sections.evidence, sections.function, compared, sections.caveats)
         parts = [
             sections.heading(facts),
             sections.key_figures(facts),
@@ -93,5 +95,5 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
             reproduction(facts),
             footer(date),
         ]
-    verb = "depends" if len(facts.targets) == 1 else "depend"
+    verb = "depends" if len(facts.answers) == 1 else "depend"
     return page(facts.title or f"What {facts.output} {verb} on", tag("main", *parts))

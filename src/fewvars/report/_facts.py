@@ -34,6 +34,7 @@ class Facts:
         All that were given.
     names : d texts, all different
     targets : one text for each output
+    answers : one text for each column that the model explains: the same, but for classes
     constant : bool
         Whether all outputs were the same in all samples, so that there was nothing to explain.
     times, trajectory : (n,) or None
@@ -50,6 +51,7 @@ class Facts:
     n_samples: int
     names: list[str]
     targets: list[str]
+    answers: list[str]
     constant: bool
     times: np.ndarray | None
     trajectory: np.ndarray | None
@@ -75,7 +77,7 @@ class Facts:
     @property
     def output(self) -> str:
         """The outputs in words."""
-        return listed(self.targets, 4)
+        return listed(self.answers, 4)
 
     @property
     def unexplained(self) -> float:
@@ -104,8 +106,8 @@ def gather(
     """Check what was given and predict."""
     if not isinstance(model, BlockedRegressor):
         raise ValueError(
-            f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor or "
-            "FewDirectionsRegressor."
+            f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor, "
+            "FewVariablesClassifier or FewDirectionsRegressor."
         )
     found = model.findings()
     names = names_of(model, feature_names)
@@ -115,7 +117,7 @@ def gather(
             raise ValueError(f"{name} has {len(values)} rows and y has {n}: give rows that belong together.")
     first = max(0, (n - MOST_ROWS) // 2)
     rows = slice(first, first + MOST_ROWS)
-    X, outputs = X[rows], np.asarray(y, np.float64)[rows]
+    X, outputs = X[rows], _numbers(found, y)[rows]
     runs = None if trajectory is None else np.asarray(trajectory)[rows]
     step = t if t is None or np.ndim(t) == 0 else np.asarray(t)[rows]
     with warnings.catch_warnings():
@@ -131,6 +133,7 @@ def gather(
     if len(whole) < len(predicted):  # values are missing in the other rows, which the model leaves out
         X, outputs, predicted = _safe_indexing(X, whole), outputs[whole], predicted[whole]
         times, runs = (None if values is None else values[whole] for values in (times, runs))
+    answers = _targets(target_name, y, 1 if found.classes else predicted.shape[1])
     return Facts(
         model=model,
         found=found,
@@ -139,14 +142,27 @@ def gather(
         predicted=predicted,
         n_samples=n,
         names=names,
-        targets=_targets(target_name, y, predicted.shape[1]),
-        constant=_was_constant(model, y),
+        targets=_classes_of(found, answers[0]) if found.classes else answers,
+        answers=answers,
+        constant=not found.classes and _was_constant(model, y),
         times=times,
         trajectory=runs,
         title=None if title is None else plain(title),
         command=command,
         seconds=seconds,
     )
+
+
+def _numbers(found: Findings, y: Any) -> FloatArray:
+    """Return y as numbers, (n,) or (n, outputs): labels become ones and zeros for the second class, or for each."""
+    if not found.classes:
+        return np.asarray(y, np.float64)
+    labels = np.array([str(label) for label in np.asarray(y).ravel().tolist()])
+    return np.column_stack([labels == name for name in found.classes[len(found.classes) == 2 :]]).astype(np.float64)
+
+
+def _classes_of(found: Findings, target: str) -> list[str]:
+    return [plain(f"{target} = {name}") for name in found.classes[len(found.classes) == 2 :]]
 
 
 def _was_constant(model: Any, y: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, cast
 import numpy as np
 
 from fewvars.displays.names import plain, short
+from fewvars.engine.losses import SQUARED
 from fewvars.estimators import FewDirectionsRegressor
 from fewvars.estimators.summary import doubts
 from fewvars.heads import head_types
@@ -35,15 +36,20 @@ def answer(facts: Facts) -> Markup:
     if facts.constant:
         return _constant_answer(facts)
     d = len(facts.names)
-    output = _names_in_words([name_of(target) for target in facts.targets], 4)
-    verb = "depends" if len(facts.targets) == 1 else "depend"
+    output = _names_in_words([name_of(target) for target in facts.answers], 4)
+    verb = "depends" if len(facts.answers) == 1 else "depend"
     if not facts.count:
         nothing = (
             f"No direction in the space of {_many(d, 'variable')}"
             if facts.by_directions
             else f"None of {_many(d, 'variable')}"
         )
-        return join(nothing, " predicts ", output, " better than its mean.")
+        return join(
+            nothing,
+            " predicts ",
+            output,
+            " better than a constant." if facts.found.classes else " better than its mean.",
+        )
     if facts.by_directions:
         found = "one direction" if facts.count == 1 else f"{facts.count} directions"
         return join(output, f" {verb} on {found} in the space of {_many(d, 'variable')}.")
@@ -94,12 +100,15 @@ def key_figures(facts: Facts) -> Markup:
 
 def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
     shown = "" if len(facts.y) == facts.n_samples else f" Computed on {_thousands(len(facts.y))} rows from the middle."
+    expected = (
+        "Error on new rows",
+        number(facts.found.expected_error, 3) if np.isfinite(facts.found.expected_error) else "–",
+        f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect.",
+    )
+    if facts.found.loss != SQUARED:
+        return [expected]
     return [
-        (
-            "Error on new rows",
-            number(facts.found.expected_error, 3) if np.isfinite(facts.found.expected_error) else "–",
-            f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect.",
-        ),
+        expected,
         (
             "Error on the data shown",
             number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
@@ -185,7 +194,7 @@ def importance_table(facts: Facts) -> Markup:
     )
     caption = (
         "Importance is the rise of the held-out error when the variable is left out and the function is fitted "
-        "again, as a share of the variance of the output. The q-value is the smallest false discovery rate at which "
+        f"again ({facts.found.error_unit}). The q-value is the smallest false discovery rate at which "
         f"the variable would be selected.{more}{_interactions(facts)}"
     )
     return tag("div", tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows)), class_="scroll")
@@ -270,7 +279,7 @@ def _equation(facts: Facts) -> list[Markup]:
     copy = tag("details", tag("summary", "As plain text"), tag("pre", tag("code", "\n".join(lines))))
     if polynomial is None:
         return [copy]
-    shown = equations(polynomial, names, facts.targets)
+    shown = equations(polynomial, names, facts.found.equation_names(facts.answers))
     n_terms = len(polynomial.exponents)
     if n_terms > _MOST_TERMS:
         summary = f"The polynomial has {n_terms} terms: show them"

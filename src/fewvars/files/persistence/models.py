@@ -127,6 +127,9 @@ def _class_labels(name: str, value: Any, sizes: dict[str, int]) -> None:
 
 def _check_classifier(model: FewVariablesClassifier) -> None:
     _check_few_variables(model)
+    n_classes = model.held_out_probabilities_.shape[1]
+    require(n_classes == len(model.classes_), "held_out_probabilities_ has another number of classes")
+    require(model.held_out_classes_.max(initial=0) < n_classes, "held_out_classes_ names an unknown class")
     binary = len(model.classes_) == 2
     require(model._single_output == binary, "the number of classes does not fit the outputs")
     _check_head(model, model._head.n_inputs, 1 if binary else len(model.classes_))
@@ -226,7 +229,14 @@ _PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, _ch
 ESTIMATORS: dict[type[BaseEstimator], Description] = {
     FewVariablesRegressor: Description(_variables, _check_few_variables, _OPTIONAL_OF_VARIABLES),
     FewVariablesClassifier: Description(
-        {**_variables, "classes_": _class_labels}, _check_classifier, _OPTIONAL_OF_VARIABLES
+        {
+            **_variables,
+            "classes_": _class_labels,
+            "held_out_probabilities_": array("float", "held out", "classes", least=0.0),
+            "held_out_classes_": array("int", "held out", least=0),
+        },
+        _check_classifier,
+        _OPTIONAL_OF_VARIABLES,
     ),
     FewDirectionsRegressor: Description(
         {

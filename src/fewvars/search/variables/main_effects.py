@@ -63,5 +63,7 @@ class MainEffects:
             return np.where(usable[:, None], scores[own] ** 2 / np.where(usable, squares[own], 1.0)[:, None], 0.0)
         block = self._rows[index]
         gram = block @ block.transpose(0, 2, 1)
-        gram += 1e-6 * self._sizes[index].mean(axis=1)[:, None, None] * np.eye(index.shape[1])
+        sizes = self._sizes[index].mean(axis=1)
+        # Columns may be constant, and so zero, in some rows.
+        gram += np.where(sizes > 0, 1e-6 * sizes, 1.0)[:, None, None] * np.eye(index.shape[1])
         return np.einsum("gwo,gwo->go", scores[index], np.linalg.solve(gram, scores[index]))
