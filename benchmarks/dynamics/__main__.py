@@ -59,7 +59,7 @@ def fewvars_row(data: Trajectories, problem: str, jobs: int, **options: object) 
     wrong, real = model.edge_q_values_ <= 0.05, data.graph
     row["q_missing"], row["q_extra"] = int((real & ~wrong).sum()), int((wrong & ~real).sum())
     row["heads"] = sorted(head.name for head in model.heads_)
-    if data.clean is not None and data.field is not None:
+    if data.clean is not None and data.field is not None and model.target != "step":
         row["field"] = metrics.centred_error(data.field(data.clean), model.predict(data.clean))
     if problem.startswith("Lorenz-96, noise"):
         rows = slice(0, 1000)

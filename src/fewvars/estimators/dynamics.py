@@ -330,7 +330,7 @@ class DynamicsRegressor(BaseEstimator):
     @property
     def edge_q_values_(self) -> FloatArray:
         """The smallest false discovery rate at which each edge would be selected, (d, d)."""
-        return self._by_variable(self.input_q_values_, np.min)
+        return np.minimum(self._columns.order * self._by_variable(self.input_q_values_, np.min), 1.0)
 
     @property
     def edge_frequencies_(self) -> FloatArray:

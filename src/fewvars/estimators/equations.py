@@ -12,16 +12,19 @@ from fewvars.heads import Head, HeadSettings
 from fewvars.heads.weak import SMALL, Averages, choose_weak_head
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
+from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.polynomial_judge import PolynomialJudge
+from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.search import closed_search
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import Groups, VariableSettings
-from fewvars.search.variables.support import settled
+from fewvars.search.variables.support import UNTESTED, settled
 from fewvars.search.variables.terms import Terms
+from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.tested import edge_evidence, propose
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
-MORE = 3  # groups that are tried beyond those that tests have found
+PAIRS = 6  # pairs of inputs that are tried where tests have found too little
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +179,7 @@ class System:
     def _support(self, problem: Problem, groups: Groups, noise: float) -> tuple[np.ndarray, float]:
         """Return the groups (a mask) that a target depends on, and the held-out error with them.
 
-        Tests find nothing along a short trajectory, which has few independent parts. If more is left than noise (a
+        Tests find little along a short trajectory, which has few independent parts. If more is left than noise (a
         share of the variance), more groups are therefore tried, and kept if they predict held-out rows much better.
         Where full polynomials of what was found predict better than sums of simple terms, they decide what is needed.
         """
@@ -184,15 +187,24 @@ class System:
             return groups.included, 0.0
         proposal, tamed = propose(problem, groups, None)
         closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
-        tolerance = TIE if proposal.dependent else 0.0
-        support = settled(closed, proposal.nested, groups.included, tolerance)
+        support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
         if support.held_out_error > max(2.0 * noise, SMALL):
-            size = min(int(proposal.mask.sum()) + MORE, int(groups.usable.sum()))
-            untested = propose(problem, groups, size)[0].nested
-            support = settled(closed, proposal.nested, groups.included, tolerance, rivals=untested)
+            more = self._more(closed, problem, groups, support.groups)
+            support = settled(closed, [support.groups, more], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
         return support.groups, support.held_out_error
+
+    def _more(self, closed: SupportSearch, problem: Problem, groups: Groups, found: np.ndarray) -> np.ndarray:
+        """Return the groups found (a mask), or a pair that predicts far better, and what significantly helps them."""
+        labels, usable = groups.labels, np.flatnonzero(groups.usable[groups.labels])
+        model = GrowingModel(Testable.of(problem, labels))
+        pairs = suspicious_products(model, usable, PAIRS, among=usable)
+        masks = [groups.included | np.isin(np.arange(found.size), labels[list(pair)]) for pair in pairs]
+        base, *others = closed.judge.judge([found, *masks])
+        better = [other for other in others if closed.held_out.better(other.errors, base.errors, UNTESTED)]
+        _, base = closed.add_back(min([base, *better], key=closed.error), groups.usable)
+        return base.mask

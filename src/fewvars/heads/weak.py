@@ -184,7 +184,7 @@ class WeakPolynomials:
             if constant.any():
                 coefficients[constant] += shift
             else:
-                exponents = np.vstack([np.zeros_like(exponents[:1]), exponents])
+                exponents = np.vstack([np.zeros((1, exponents.shape[1]), int), exponents])
                 coefficients = np.vstack([shift, coefficients])
         return PolynomialHead(Polynomial(exponents, coefficients, linear.digits, self.origin))
 
