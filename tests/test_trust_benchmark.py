@@ -128,6 +128,19 @@ def test_forecasts_worse_than_autoregression_are_marked():
     assert "| s (2) | 1.0 | 0.91 | 1.1 | 0.9 | 2 | +0.2* ± 0.1 | - |" in tables.forecasts(["s"], rows)
 
 
+def test_rivals_are_compared_on_our_seeds_and_failures_are_named():
+    def fit(r2):
+        return {"claimed": 1.0, "real": 1.0, "r2": r2, "selected": ["a"]}
+
+    rows = [
+        *rows_of("p", "fewvars", fit(0.5), fit(0.7), {"failure": "ValueError: why"}),
+        *rows_of("p", "lasso-cv", fit(0.5), fit(0.5), fit(-9.0)),
+    ]
+    assert "| 0.600 | 0.500 | - | +0.100 ± 0.100 |" in tables.splits(["p"], tables.latest(rows))
+    assert "p, fewvars: 1 (ValueError: why)" in tables.failures(rows)
+    assert tables.failures(rows[:2]) == ""
+
+
 def test_inputs_that_fits_do_not_agree_on_are_uncertain():
     supports = [["sure"] + ["often"] * (seed < 18) + ["once"] * (seed == 3) for seed in range(20)]
     rows = tables.latest(rows_of("p", "fewvars", *({"selected": some} for some in supports)))

@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def print_tables(options: argparse.Namespace) -> None:
-    rows = tables.latest([row for method in METHODS for row in read(options.results / f"{method}.jsonl")])
+    made = [row for method in METHODS for row in read(options.results / f"{method}.jsonl")]
+    rows, wanted = tables.latest(made), {problem.name for problem in chosen(options.problems)}
 
     def names(kind: type[Problem], small: bool = False) -> list[str]:
         return [
@@ -57,6 +58,7 @@ def print_tables(options: argparse.Namespace) -> None:
         tables.splits(names(RandomSplits, small=True), rows, judged=False),
         tables.forecasts(names(Forecast), rows),
         tables.rearranged(names(Rearranged), rows),
+        tables.failures([row for row in made if row["problem"] in wanted]),
     ]
     print("\n\n".join(part for part in parts if part))
 

@@ -27,6 +27,20 @@ def latest(rows: list[Row]) -> Rows:
     }
 
 
+def failures(rows: list[Row]) -> str:
+    """Return a sentence about the fits that failed; empty if none did."""
+    last = {(row["problem"], row["method"], row["seed"]): row for row in rows}
+    counts = Counter((row["problem"], row["method"], row["failure"]) for row in last.values() if "failure" in row)
+    listed = (f"{problem}, {method}: {n} ({why})" for (problem, method, why), n in counts.items())
+    return f"Fits that failed and are left out above: {'; '.join(listed)}." if counts else ""
+
+
+def on_our_seeds(problem: str, rows: Rows, *methods: str) -> list[dict[int, Row]]:
+    """Return our rows of a problem, and those of other methods for the same seeds."""
+    ours = rows.get((problem, OURS), {})
+    return [ours, *({s: row for s, row in rows.get((problem, m), {}).items() if s in ours} for m in methods)]
+
+
 def mean(rows: dict[int, Row], name: str) -> float:
     values = [row[name] for row in rows.values() if name in row]
     return float(np.mean(values)) if values else np.nan
@@ -85,7 +99,7 @@ SPLITS = (
 
 def split_line(problem: str, rows: Rows, judged: bool) -> tuple:
     """Return the line of one data set, means over the splits."""
-    ours, lasso, forest = (rows.get((problem, method), {}) for method in (OURS, LASSO, FOREST))
+    ours, lasso, forest = on_our_seeds(problem, rows, LASSO, FOREST)
     better = max((lasso, forest), key=lambda some: np.nan_to_num(mean(some, "r2"), nan=-np.inf))
     difference, error = paired(ours, better, "r2")
     ratio, first = claimed_over_real(ours), next(iter(ours.values()))
@@ -132,7 +146,7 @@ FORECASTS = (
 
 def forecast_line(problem: str, rows: Rows) -> tuple:
     """Return the line of one series, means over the origins."""
-    ours, theirs, last = (rows.get((problem, method), {}) for method in (OURS, AUTOREGRESSION, PERSISTENCE))
+    ours, theirs, last = on_our_seeds(problem, rows, AUTOREGRESSION, PERSISTENCE)
     ratio, (difference, error) = claimed_over_real(ours), paired(ours, theirs, "real")
     return (
         f"{problem} ({len(ours)})",
