@@ -33,6 +33,15 @@ def test_runs_of_unequal_length_in_any_order(lorenz):
     np.testing.assert_array_equal(found.graph_, Lorenz63().graph)
 
 
+def test_many_short_noisy_runs():
+    rng = np.random.default_rng(0)
+    t, starts = np.arange(0, 4, 0.2), rng.uniform(0.5, 2.0, (24, 2))
+    X = np.concatenate([np.exp(-t)[:, None] * start for start in starts]) + 0.05 * rng.standard_normal((480, 2))
+    found = model().fit(X, t=np.tile(t, 24), trajectory=np.repeat(np.arange(24), 20))
+    assert found.graph_.shape == (2, 2)
+    assert np.isfinite(found.predict(X)).all()
+
+
 def test_irregular_times_gaps_and_missing_stretches():
     rng = np.random.default_rng(0)
     t = np.sort(rng.uniform(0, 12, 1500))

@@ -121,7 +121,8 @@ class System:
     def of(cls, data: Measurements, settings: EquationSettings) -> "System":
         """Scale the inputs once."""
         rows = Rows(np.arange(len(data.weight)), data.weight / data.weight.mean(), None, data.runs, None)
-        shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=data.gap)
+        gap = min(data.gap, max(map(len, rows.runs)) // 8)  # a wider one would leave nothing of short runs
+        shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=gap)
         scaled = np.ascontiguousarray(shared.scaling.apply(data.inputs))
         rows_are_samples = data.windows.shape[0] == data.windows.shape[1]
         return cls(data, settings, shared, Terms.of(scaled, data.labels, None if rows_are_samples else data.windows))
