@@ -13,13 +13,14 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from fewvars import FewDirectionsRegressor, FewVariablesRegressor
+from fewvars import DynamicsRegressor, FewDirectionsRegressor, FewVariablesRegressor
 from fewvars.paper import AdaptiveDirectionsRegressor
 from fewvars.polynomials.polynomial import Polynomial
-from fewvars.report import report_html, write_report
+from fewvars.report import dynamics_report_html, report_html, write_report
 from fewvars.report._equation import equations
 from fewvars.report._explorer import Line
 from fewvars.report._markup import data_block, escape, tag
+from fewvars.systems import LotkaVolterra, simulate
 from problems import EASY, product_and_line
 
 HOSTILE = [
@@ -350,7 +351,22 @@ def alive(page):
     return page.locator("#path-alive li").all_inner_texts()
 
 
+@pytest.fixture(scope="module")
+def system_html():
+    t = np.arange(0, 20, 0.05)
+    X = simulate(LotkaVolterra([[0.0, -1.0], [1.0, 0.0]], [1.0, -1.0]), t)
+    model = DynamicsRegressor(random_state=0).fit(X, t=t)
+    return dynamics_report_html(model, X, t=t, feature_names=HOSTILE[:1] + HOSTILE[-1:])
+
+
 class TestBrowser:
+    @pytest.mark.parametrize("width", [1280, 400])
+    def test_layout_of_a_system(self, visit, system_html, width):
+        page = visit(system_html, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        widths = page.locator("figure svg").evaluate_all("list => list.map(s => s.getBoundingClientRect().width)")
+        assert sum(shown > 300 for shown in widths) == 3
+
     def test_what_the_policy_forbids_would_be_noticed(self, visit, timed_html):
         spoiled = timed_html.replace("<main>", '<main style="color: red"><img src="https://example.org/x.png">')
         page = visit(spoiled, forgive=True)
