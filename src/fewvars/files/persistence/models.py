@@ -20,6 +20,7 @@ from fewvars._common.kinds import (
     whole,
 )
 from fewvars.columns.encoding import Encoding
+from fewvars.engine.losses import LOSSES
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators import (
@@ -115,6 +116,8 @@ def _check_few_variables(model: FewVariablesRegressor) -> None:
     if encoding is not None:
         require(len(encoding.columns) == model.n_features_in_, "the encoding has another number of columns")
         selected = selected[encoding.sources]
+    loss = getattr(model, "loss", None)  # a classifier has no such parameter
+    require(loss is None or (isinstance(loss, str) and loss in LOSSES), f"the loss {loss!r} is not known")
     _check_head(model, int(selected.sum()), None)
 
 
