@@ -164,7 +164,7 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
     expected_error_, expected_error_se_ : float
         Mean squared error to expect on new rows, over the variance of y, and its standard error. Where rows are few or
         noisy, search and fit are repeated without each of five parts of the rows, which are then predicted; where
-        networks have decided, the error is that of the function on rows that its choice was made on.
+        networks have decided or rows were smoothed, the error is that of the function on rows that it was chosen on.
     expected_rmse_ : (outputs,)
         Root mean squared error to expect on new rows, in units of y.
     residual_quantiles_ : (1001, outputs)
@@ -460,7 +460,8 @@ class FewVariablesRegressor(SelectorMixin, BlockedRegressor):
 
     def _assessment(self, data: Prepared, found: Variables, choice: HeadChoice, settings: Any) -> Assessment:
         """Repeat search and fit without each fold in turn, where that takes little time."""
-        if choice.kind is None or found.judge != RidgeJudge.name or len(data.target.y) > MOST_REPEATED:
+        slow = found.judge != RidgeJudge.name or len(data.target.y) > MOST_REPEATED or data.inputs.smooths_target
+        if slow or choice.kind is None:
             return super()._assessment(data, found, choice, settings)
         kind = choice.kind
         trial = replace(choice.trial, X=data.inputs.X, held_out=data.outer())
