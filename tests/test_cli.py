@@ -436,7 +436,7 @@ DATA_ERRORS = {
     "gaps": ("a,b,y\n,2,3\n1,,3\n", ["--missing", "error"], "--missing drop, keep them with --missing indicate"),
     "gaps in time": ("a,t,y\n1,,3\n1,2,3\n", ["--time", "t"], "'t' has 1 missing value, the first in row 1: leave"),
     "decimal comma": ('a,b,y\n1,"1,5",3\n', [], "write decimal commas as points"),
-    "text as target": ("a,b,y\n1,1,x\n", [], "a target must hold numbers"),
+    "text as target": ("a,b,y\n1,1,x\n", [], "only one class"),
     "no time": ("a,when,y\n1,noon,3\n", ["--time", "when"], "row 1 holds 'noon', which isn't a time"),
     "time goes back": ("a,t,y\n1,2,3\n1,1,3\n", ["--time", "t"], "1.0 in row 2 follows 2.0"),
     "infinite": ("a,b,y\n1,1,3\n1,inf,3\n", [], "'b' holds inf in row 2"),

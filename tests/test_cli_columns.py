@@ -43,7 +43,7 @@ def test_one_command_without_options(folder):
     assert types["site"].split()[:3] == ["site", "category", "input:"]
     assert "%" in types["flow"]
     answer = lines[lines.index("") + 1 :]
-    assert " on 3 of " in answer[0]
+    assert " on at least 3 of " in answer[0]
     assert {line.split()[0] for line in answer[1:4]} == TRUTH
 
 

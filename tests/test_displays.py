@@ -175,7 +175,7 @@ class TestSizes:
         assert display.chosen == 3
         assert "chosen: 3" in drawn(display)
         assert display.ax_.get_yscale() == "log"
-        assert display.ax_.get_ylabel().endswith("variance of the output")
+        assert display.ax_.get_ylabel().endswith("variance of the output)")
 
     def test_paper_has_bic_only(self):
         X, y = product_and_line(200, seed=100)

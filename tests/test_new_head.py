@@ -137,7 +137,6 @@ def test_is_described(model, registered, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "The function is a logistic curve of 1 variables." in out
     assert "y = 1 + 2 / (1 + exp(-(5 x1)))" in out
-    assert "(logistic curve)" in out
 
 
 def test_names_that_are_not_registered_are_refused():

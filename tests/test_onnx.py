@@ -53,7 +53,9 @@ def assert_same(model, X, folder, dtype):
 
 ESTIMATORS = {
     "few variables": fv.FewVariablesRegressor(**QUICK, random_state=0),
-    "few directions": FewDirectionsRegressor(**QUICK_DIRECTIONS, random_state=0, head="dictionary", n_directions=1),
+    "few directions": FewDirectionsRegressor(
+        **QUICK_DIRECTIONS, random_state=0, head="dictionary", n_directions=1, shuffle=False
+    ),
     "dictionary": fv.SparseDictionaryRegressor(),
     "plain network": fv.NeuralRegressor(**PLAIN),
     "group lasso": fv.GroupLassoRegressor(**LITERAL),

@@ -103,8 +103,8 @@ class DynamicsRegressor(BaseEstimator):
     >>> t = np.arange(0, 20, 0.02)
     >>> X = fv.systems.simulate(fv.systems.Lorenz63(), t)
     >>> model = fv.DynamicsRegressor(random_state=0).fit(X, t=t)
-    >>> model.equations_[0]
-    '-10 x0 + 10 x1'
+    >>> model.graph_.astype(int).tolist()
+    [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
     """
 
     def __init__(
