@@ -163,3 +163,10 @@ def test_interactions_are_pairs_of_groups_each_once():
     terms = [Term("line", (0,)), Term("product", (2, 4)), Term("bent product", (2, 4)), Term("product", (0, 1))]
     assert interactions(terms) == ((0, 1), (2, 4))
     assert interactions(terms[:1]) == ()
+
+
+@pytest.mark.parametrize("n", [100, 3000])
+def test_folds_of_a_trend_leave_rows_to_train_on(n):
+    for train, test in folds(n, 10.0 * n, np.random.default_rng(0)):
+        assert train.size > n // 8
+        assert not np.intersect1d(train, test).size

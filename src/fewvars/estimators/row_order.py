@@ -80,7 +80,7 @@ def _means_nothing(X: FloatArray, y: FloatArray, names: Sequence[str], notes: li
     if not any(neighbours_depend(column) for column in linear_residual(Z, Y).T):
         return True
     notes.append(
-        "Neighbouring rows resemble each other, so blocks of rows were held out. If their order means nothing, shuffle."
+        "Neighbouring rows resemble each other, so blocks of rows were held out; shuffle=True holds out random rows."
     )
     return False
 

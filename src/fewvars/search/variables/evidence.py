@@ -44,8 +44,8 @@ def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarra
     Parameters
     ----------
     time : float
-        Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide. The first fold then begins
-        at a random row, and what is before that row belongs to the last fold.
+        Autocorrelation time: above `DEPENDENT`, rows are dependent, and gaps are that wide, up to a quarter of a fold.
+        The first fold then begins at a random row, and what is before that row belongs to the last fold.
     """
     k = N_FOLDS if n < FEW_ROWS else 2
     rows = np.arange(n)
@@ -53,7 +53,8 @@ def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarra
         place = rng.permutation(n) * k // n
         return [(rows[place != fold], rows[place == fold]) for fold in range(k)]
     place = (rows - rng.integers(n)) % n * k // n
-    return [(rows[_distance(rows, test) > time], test) for test in (rows[place == fold] for fold in range(k))]
+    gap = min(time, n // (4 * k))  # along a trend the time is as long as the series, and would leave nothing
+    return [(rows[_distance(rows, test) > gap], test) for test in (rows[place == fold] for fold in range(k))]
 
 
 def _distance(rows: np.ndarray, test: np.ndarray) -> np.ndarray:
