@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
-from fewvars.estimators import few_variables
+from fewvars.estimators import variables
 from fewvars.estimators.preparation import Prepared, prepare_inputs
 from fewvars.estimators.rows import Rows
 from fewvars.series.lags import LagTransformer
@@ -176,6 +176,13 @@ class TestOptions:
         assert len(chosen) == number
         if number >= 3:
             assert set(TRUTH) <= set(chosen)
+
+    def test_a_variable_that_varies_in_one_row_only(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((120, 3))
+        X[:, 2] = np.arange(120) == 7  # constant without the fold of this row
+        y = X[:, 0] + X[:, 1] + 5 * X[:, 2] + 0.1 * rng.standard_normal(120)
+        assert selected(X, y, options={"n_variables": 3}) == [0, 1, 2]
 
     @pytest.mark.slow
     def test_names_that_are_always_kept(self):
@@ -362,7 +369,7 @@ class TestContract:
         def stop(*_, **__):
             raise error
 
-        where = few_variables if stage == "find_variables" else FewVariablesRegressor
+        where = variables if stage == "find_variables" else FewVariablesRegressor
         monkeypatch.setattr(where, stage, stop)
         with pytest.raises(error):
             model.fit(X[:, :7], y)

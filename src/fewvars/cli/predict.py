@@ -71,14 +71,14 @@ def predict(
     files.check_outputs([model, data], {"--out": out})
     import numpy as np
 
-    from fewvars.estimators.base import BlockedRegressor
+    from fewvars.estimators.base import BlockedEstimator
     from fewvars.files.persistence import load
 
     with warnings_as_notes():
         estimator = load(model)
         if not hasattr(estimator, "predict"):
             raise ValueError(f"{model} holds a {type(estimator).__name__}, which cannot predict.")
-        smoothed = isinstance(estimator, BlockedRegressor) and estimator.findings().smoothed
+        smoothed = isinstance(estimator, BlockedEstimator) and estimator.findings().smoothed
         if smooth and not smoothed:
             raise ValueError(f"--smooth: {model} was fitted to inputs as measured; leave --smooth out.")
         table = files.read(data, delimiter)

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.estimators.base import BlockedRegressor
+from fewvars.estimators.base import BlockedEstimator, Search
 from fewvars.estimators.findings import Findings
+from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.inputs import column_names
 from fewvars.estimators.preparation import Prepared
 from fewvars.search.directions.search import (
@@ -24,7 +24,7 @@ from fewvars.search.directions.search import (
 from fewvars.search.problem import Problem
 
 
-class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BlockedRegressor):
+class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedRegressor, BlockedEstimator):
     """Find the few linear combinations of the inputs that an output depends on, and learn the function of them.
 
     A network is trained briefly. A path of adaptive soft-thresholding of the singular values of its first layer,
@@ -197,14 +197,14 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 )
         return DirectionSettings(**options, n_directions=self.n_directions, max_rank=self.max_rank)
 
-    def _search(self, data: Prepared, problem: Problem, settings: DirectionSettings, progress: Progress) -> Directions:
-        varying = int((~problem.constant_inputs).sum())
+    def _search(self, data: Prepared) -> Search:
+        varying = int((~data.problem.constant_inputs).sum())
         if self.n_directions is not None and self.n_directions > varying:
             raise ValueError(
                 f"n_directions={self.n_directions}: of the columns of X only {varying} are not constant; ask for at "
                 "most that many."
             )
-        return find_directions(problem, settings, progress)
+        return find_directions
 
     def _refitted_errors(self, found: Directions, problem: Problem, settings: DirectionSettings) -> FloatArray:
         return refitted_errors(found, problem, settings)
@@ -251,9 +251,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Return the derivatives of the prediction by all inputs, (n, d) or (n, outputs, d)."""
-        values = self._inputs(X, None, None)
-        full = self._at_whole_rows(self._head.gradient, self._coordinates(values)) @ self.directions_
-        return full[:, 0] if self._single_output else full
+        return self._shaped(self._evaluate("gradient", X) @ self.directions_)
 
     def equation(self, names: Any = None) -> str | list[str]:
         """Return the polynomial as text in other names, one for each direction; one text for each output."""

@@ -11,19 +11,19 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.columns.encoding import ERROR
-from fewvars.engine.losses import CrossEntropy
-from fewvars.estimators.few_variables import FewVariablesRegressor
+from fewvars.engine.losses import CrossEntropy, Loss
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.variables import FewVariables
 from fewvars.heads import HeadChoice
 from fewvars.search.variables.settings import AUTO
 
 MOST_KEPT = 5000  # held-out rows
 
 
-class FewVariablesClassifier(ClassifierMixin, FewVariablesRegressor):
+class FewVariablesClassifier(ClassifierMixin, FewVariables):
     """Find the few inputs that the class of a row depends on, and learn the probabilities of the classes.
 
     The search is that of `FewVariablesRegressor`, under the log loss: variables are proposed by score tests in a
@@ -140,9 +140,11 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    _loss = CrossEntropy()
-    _has_intervals = False
     _null_model = "the shares of the classes"
+
+    @property
+    def _loss(self) -> Loss:
+        return CrossEntropy()
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
         labels = checked_labels(type(self).__name__, y, _num_samples(X))
@@ -176,15 +178,13 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
     ) -> FloatArray:
         """Return the log-odds of the second of two classes, (n,), or the logits of several, (n, classes)."""
-        values = self._inputs(X, t, trajectory)
-        return self._shaped(self._at_whole_rows(self._head.predict, self._coordinates(values)))
+        return self._shaped(self._evaluate("predict", X, t, trajectory))
 
     def predict_proba(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
     ) -> FloatArray:
         """Return the probabilities of the classes, (n, classes); `t` and `trajectory` as for `predict`."""
-        found = super().predict(X, t=t, trajectory=trajectory)
-        return _of_classes(found[:, None] if found.ndim == 1 else found)
+        return _of_classes(self._means(X, t, trajectory))
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None
@@ -202,13 +202,6 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
                 "such rows: fit with missing='indicate', or ask for predict_proba, which is NaN there."
             )
         return self.classes_[probabilities.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        tags.target_tags.single_output = True
-        tags.regressor_tags = None
-        return tags
 
 
 def _of_classes(outputs: FloatArray) -> FloatArray:

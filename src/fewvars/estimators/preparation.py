@@ -206,6 +206,12 @@ class Prepared:
         rows = self.inputs.rows
         return HeldOut.of(rows.later(FOLDS), rows.sample_weight, rows.trajectory)
 
+    def for_heads(self) -> HeldOut:
+        """Return the rows on which functions are compared: later ones for a forecast; more for labels than numbers."""
+        if self.plan["forecast"]:
+            return self.later()
+        return self.held_out.first() if self.plan["loss"].outliers else self.held_out
+
     def outer(self) -> HeldOut:
         """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
         rows = self.inputs.rows

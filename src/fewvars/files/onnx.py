@@ -21,6 +21,7 @@ from fewvars.columns.encoding import INDICATE, Number
 from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.estimators.variables import FewVariables
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
 
@@ -208,7 +209,7 @@ def _(model: FewVariablesClassifier, graph: Graph, x: str) -> tuple[str, bool]:
     return graph.add("Concat", graph.add("Sub", graph.numbers(1.0), second), second, axis=1), False
 
 
-def _selected(model: FewVariablesRegressor, graph: Graph, x: str) -> str:
+def _selected(model: FewVariables, graph: Graph, x: str) -> str:
     """Return the inputs of the head, at all columns x (n, d): missing numbers become their mean and an indicator."""
     encoding, values = model._encoding, graph.columns(x, model.support_)
     if encoding is None:

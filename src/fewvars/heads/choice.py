@@ -1,11 +1,16 @@
 """The choice between the kinds of heads: the simplest that is not worse than a more complicated one."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import Loss, robust_spread
+from fewvars.heads.head import Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, Trial
 from fewvars.heads.mean import MeanHead
+
+# Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
+MOST_MATCHES, CLOSE = 3, 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,3 +61,22 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
     if best is None:
         raise ValueError("None of the kinds of heads suits these data.")
     return best
+
+
+def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -> tuple[Head, HeadChoice]:
+    """Choose a head and fit it to all rows, under the loss of the trial, with a scale that matches the residuals.
+
+    Parameters
+    ----------
+    kinds : callable
+        Returns the kinds to choose from, given the loss that is matched to residuals.
+    """
+    loss = trial.loss.matched(robust_spread(trial.y))
+    for _ in range(MOST_MATCHES):
+        choice = choose_head(kinds(loss), replace(trial, loss=loss))
+        head = choice.fit(trial.X, trial.y, trial.weight)
+        matched = trial.loss.matched(robust_spread(trial.y - head.predict(trial.X)))
+        if matched.threshold >= CLOSE * loss.threshold:
+            break
+        loss = matched
+    return head, choice

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from math import comb
 from typing import final
 
@@ -106,6 +106,11 @@ class Polynomial:
         """Variables (d,) that occur in a monomial with a nonzero coefficient."""
         nonzero = np.atleast_2d(self.coefficients.T != 0).sum(axis=0) > 0
         return self.exponents[nonzero].sum(axis=0) > 0
+
+    def interactions(self, labels: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+        """Return the pairs of groups of variables, labelled (d,), that occur together in a monomial."""
+        monomials = (np.unique(labels[exponents > 0]).tolist() for exponents in self.exponents)
+        return tuple(sorted({pair for groups in monomials for pair in combinations(groups, 2)}))
 
     def predict(self, X: ArrayLike) -> FloatArray:
         """Values, (n,) or (n, k), at the rows of X (n, d)."""

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from fewvars._common.validation import FloatArray
 from fewvars.displays.curve import predictions
 from fewvars.displays.names import distinct_names, names_of, plain
-from fewvars.estimators.base import BlockedRegressor
+from fewvars.estimators.base import BlockedEstimator
 from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
 
@@ -43,7 +43,7 @@ class Facts:
         That the fit took.
     """
 
-    model: BlockedRegressor
+    model: BlockedEstimator
     found: Findings
     X: Any
     y: FloatArray
@@ -104,7 +104,7 @@ def gather(
     seconds: float | None = None,
 ) -> Facts:
     """Check what was given and predict."""
-    if not isinstance(model, BlockedRegressor):
+    if not isinstance(model, BlockedEstimator):
         raise ValueError(
             f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor, "
             "FewVariablesClassifier or FewDirectionsRegressor."

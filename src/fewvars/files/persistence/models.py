@@ -32,6 +32,7 @@ from fewvars.estimators import (
 from fewvars.estimators.assessment import LEVELS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.measurements import InputColumns
+from fewvars.estimators.variables import FewVariables
 from fewvars.files.persistence.records import (
     Description,
 )
@@ -109,7 +110,7 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
     require(ends == 2, f"input_range_ has {ends} rows instead of two")
 
 
-def _check_few_variables(model: FewVariablesRegressor) -> None:
+def _check_few_variables(model: FewVariables) -> None:
     labels = model.path_.labels
     require(labels is not None and labels.size == model.n_features_in_, "the path has another number of inputs")
     encoding, selected = model._encoding, model.support_

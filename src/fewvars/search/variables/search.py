@@ -38,7 +38,8 @@ class Variables:
     Attributes
     ----------
     support : Support
-    labels : (inputs,) group of each input
+    groups : Groups
+        Which could have been selected.
     path : Path
         Over all groups: those that did not take part have magnitude zero.
     judge : str
@@ -50,7 +51,7 @@ class Variables:
     """
 
     support: Support
-    labels: np.ndarray
+    groups: Groups
     path: Path
     judge: str
     n_updates: int = 0
@@ -58,14 +59,14 @@ class Variables:
 
     def with_support(self, mask: np.ndarray, problem: Problem, settings: VariableSettings) -> "Variables":
         """Return the same with another support (groups,), judged in closed form."""
-        closed = closed_search(problem, self.labels, settings)
+        closed = closed_search(problem, self.groups.labels, settings)
         nothing = np.zeros_like(mask)
         return replace(self, support=settled(closed, [nothing, mask], nothing, fixed=True), judge=RidgeJudge.name)
 
     @property
     def inputs(self) -> np.ndarray:
         """Which inputs were selected, (inputs,)."""
-        return self.support.groups[self.labels]
+        return self.support.groups[self.groups.labels]
 
     @property
     def strength(self) -> float:
@@ -104,7 +105,7 @@ def _settled_in_closed_form(
 ) -> Variables:
     closed = closed_search(problem, groups.labels, settings)
     support = settled(closed, nested, groups.included, fixed=settings.n_variables is not None)
-    return Variables(support, groups.labels, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
+    return Variables(support, groups, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
 
 
 def _found_along_path(
@@ -133,7 +134,7 @@ def _found_along_path(
         path, n_updates, first_outcome = first_stage_and_path(problem, groups.labels, usable, settings, progress)
         nested = path.nested_supports(usable)
     progress.stage("choosing", "refit")
-    found = partial(Variables, labels=groups.labels, path=path, n_updates=n_updates, first_outcome=first_outcome)
+    found = partial(Variables, groups=groups, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
         closed = closed_search(problem, groups.labels, settings)
@@ -193,7 +194,7 @@ def network_explains_more(
 
 def refitted_errors(found: Variables, problem: Problem, settings: VariableSettings) -> FloatArray:
     """Return the held-out errors (pieces,) of what was found, judged on other data."""
-    judge: Judge = JUDGES[found.judge](problem, found.labels, settings, lambda: None)
+    judge: Judge = JUDGES[found.judge](problem, found.groups.labels, settings, lambda: None)
     return judge.on(problem.held_out).judge([found.support.groups])[0].errors
 
 

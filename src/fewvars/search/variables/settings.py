@@ -1,6 +1,6 @@
 """How variables are searched for, and which groups of inputs may be found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from fewvars._common.validation import FloatArray
 from fewvars.search.problem import Settings
 from fewvars.series.scaling import duplicated_columns
 
-AUTO, MONOTONE = "auto", "monotone"
+AUTO, MOMENTUM, MONOTONE = "auto", "momentum", "monotone"
+SOLVERS = (MOMENTUM, MONOTONE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class VariableSettings(Settings):
     n_variables: int | None = None
     max_candidates: int = 16
     max_inputs: int = 300
-    solver: str = "momentum"
+    solver: str = MOMENTUM
     judge: str = AUTO
 
 
@@ -55,7 +56,12 @@ class Groups:
         n_groups = int(labels.max()) + 1
         included = np.zeros(n_groups, bool)
         included[include] = True
-        idle = constant | duplicated_columns(Z)
-        usable = np.bincount(labels, ~idle, minlength=n_groups) > 0
+        usable = np.ones(n_groups, bool)
         usable[exclude] = False
-        return cls(labels, usable | included, included)
+        return cls(labels, usable, included).within(Z, constant)
+
+    def within(self, Z: FloatArray, constant: np.ndarray) -> "Groups":
+        """Rule out more groups: those whose inputs are constant or repeat an earlier column in these rows, Z."""
+        idle = constant | duplicated_columns(Z)
+        informative = np.bincount(self.labels, ~idle, minlength=self.usable.size) > 0
+        return replace(self, usable=(self.usable & informative) | self.included)

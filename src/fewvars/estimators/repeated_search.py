@@ -1,0 +1,53 @@
+"""What to expect on new rows if variables are few: search and fit are repeated without each part of the rows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fewvars._common.validation import FloatArray
+from fewvars.estimators.assessment import Assessment
+from fewvars.estimators.preparation import Prepared
+from fewvars.heads import Head, HeadChoice, choose_head
+from fewvars.search.variables.ridge_judge import RidgeJudge
+from fewvars.search.variables.search import Variables, find_in_closed_form
+from fewvars.search.variables.settings import VariableSettings
+
+MOST_REPEATED = 20_000  # rows, to repeat the whole search without each fold
+
+
+@dataclass(frozen=True, eq=False)
+class OnInputs:
+    """A function of some of the inputs (inputs,)."""
+
+    inputs: np.ndarray
+    head: Head
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions (n, outputs) at all inputs (n, inputs)."""
+        return self.head.predict(X[:, self.inputs])
+
+
+def is_quick(data: Prepared, found: Variables) -> bool:
+    """Return whether repeating the search takes little time: no network has decided, and nothing was smoothed."""
+    return found.judge == RidgeJudge.name and len(data.target.y) <= MOST_REPEATED and not data.inputs.smooths_target
+
+
+def assess_search(data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> Assessment:
+    """Predict each fold by what is found without it."""
+    kind = choice.kind
+    trial = replace(choice.trial, X=data.inputs.X, held_out=data.outer())
+
+    def fit(k: int, train: np.ndarray) -> OnInputs:
+        part = data.part(train)
+        scaling = part.inputs.scaling
+        groups = found.groups.within(scaling.apply(part.inputs.X), scaling.constant)
+        inputs = find_in_closed_form(part.problem, groups, settings).inputs
+        own = replace(choice.trial, X=part.inputs.X[:, inputs], y=part.target.y, weight=part.sample_weight)
+        fit = choice.fit
+        if kind is not None and inputs.sum() > found.inputs.sum():  # more variables may need a lower degree
+            fit = choose_head([kind], replace(own, held_out=part.held_out.first())).fit
+        elif not inputs.any():
+            fit = own.null_model
+        return OnInputs(inputs, fit(own.X, own.y, own.weight))
+
+    return Assessment.of(trial.score_splits(fit), trial)
