@@ -157,7 +157,7 @@ def folder(tmp_path_factory, hunters):
 
 class TestCommand:
     def run(self, *arguments):
-        given = ["dynamics", *map(str, arguments), "--jobs", "1"]
+        given = ["dynamics", "--jobs", "1", *map(str, arguments)]
         return CliRunner().invoke(main, given, prog_name="fewvars")
 
     def test_everything_at_once(self, folder):
@@ -193,6 +193,7 @@ class TestCommand:
             (["--time", "t", "--drop", "prey,hunter,u,run"], "No column is left"),
             (["--time", "t", "--drop", "run", "--angles", "t"], "isn't one of the variables"),
             (["--time", "t"], "'run'"),
+            (["--time", "t", "--jobs", "0"], "-1 for all cores"),
         ],
     )
     def test_mistakes_are_named(self, folder, options, complaint):

@@ -10,6 +10,7 @@ import click
 
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
+from fewvars.cli import _options as options
 from fewvars.cli._terminal import debug_option, note, printable, quiet_option, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
@@ -18,27 +19,12 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Find the equations of a system from its trajectories.")
 @files.data_argument
-@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or dates.")
-@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
-@click.option(
-    "--control",
-    "controls",
-    multiple=True,
-    metavar="COLUMNS",
-    type=files.COLUMN,
-    help="Known inputs or forcing, which have no equation of their own.",
-)
-@click.option(
-    "--variables",
-    multiple=True,
-    metavar="COLUMNS",
-    type=files.COLUMN,
-    help="The variables of the system.  [default: all other columns]",
-)
-@click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
-@click.option(
-    "--angles", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Variables on a circle, in radians."
-)
+@options.time_option
+@options.trajectory_option
+@options.columns_option("--control", "controls", help="Known inputs or forcing, which have no equation of their own.")
+@options.columns_option("--variables", help="The variables of the system.  [default: all other columns]")
+@options.drop_option
+@options.columns_option("--angles", help="Variables on a circle, in radians.")
 @click.option("--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2 if only positions are given.")
 @click.option(
     "--form",
@@ -49,13 +35,11 @@ if TYPE_CHECKING:
 )
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars.load`.")
-@click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-@click.option("--resamples", type=click.IntRange(min=0), default=0, help="Repeat the selection on resampled blocks.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the random numbers."
-)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Number of threads; -1 uses all cores.")
+@options.report_option
+@options.json_option
+@options.resamples_option
+@options.seed_option
+@options.jobs_option
 @quiet_option
 @debug_option
 def dynamics(

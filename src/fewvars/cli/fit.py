@@ -11,6 +11,7 @@ import click
 
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
+from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
 from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
 from fewvars.cli._types import asked_types, described, type_lines
@@ -53,12 +54,6 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     return settings
 
 
-def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
-    if number == 0:
-        raise click.BadParameter("0: give a number of threads, or -1 for all cores.")
-    return number
-
-
 @click.command(short_help="Find the few variables that a column of DATA depends on.")
 @files.data_argument
 @click.option(
@@ -70,16 +65,10 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     type=files.COLUMN,
     help="The column to explain. Repeat the option for several columns that depend on the same variables.",
 )
-@click.option("--time", "time_column", metavar="COLUMN", type=files.COLUMN, help="Times: numbers or dates.")
-@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
-@click.option(
-    "--inputs",
-    multiple=True,
-    metavar="COLUMNS",
-    type=files.COLUMN,
-    help="Use only these columns. Repeat the option, or separate names by commas.",
-)
-@click.option("--drop", multiple=True, metavar="COLUMNS", type=files.COLUMN, help="Leave these columns out.")
+@options.time_option
+@options.trajectory_option
+@options.columns_option("--inputs", help="Use only these columns. Repeat the option, or separate names by commas.")
+@options.drop_option
 @click.option(
     "--types",
     multiple=True,
@@ -96,8 +85,8 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
 @click.option("--classify", is_flag=True, help="The target holds class labels. Text always does.")
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
-@click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@options.report_option
+@options.json_option
 @click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
 @click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
 @click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial) or network.")
@@ -106,24 +95,13 @@ def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
 @click.option(
     "--fdr", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Select by q-value at this rate."
 )
-@click.option(
-    "--include",
-    "keep",
-    multiple=True,
-    metavar="COLUMNS",
-    type=files.COLUMN,
-    help="Never leave these variables out.",
-)
+@options.columns_option("--include", "keep", help="Never leave these variables out.")
 @click.option(
     "--shuffle", is_flag=True, help="Hold out random rows instead of blocks, for rows that are not in time order."
 )
-@click.option("--resamples", type=click.IntRange(min=0), help="Repeat the selection on resampled blocks.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the random numbers."
-)
-@click.option(
-    "--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Number of threads; -1 uses all cores."
-)
+@options.resamples_option
+@options.seed_option
+@options.jobs_option
 @click.option(
     "--set",
     "settings",
@@ -152,7 +130,7 @@ def fit(
     keep: tuple[str, ...],
     settings: dict[str, Any],
     quiet: bool,
-    **options: Any,
+    **asked: Any,
 ) -> None:
     """Find the few variables that a column of DATA depends on, and the function.
 
@@ -164,7 +142,7 @@ def fit(
       fewvars fit flow.csv --target pressure --time t --report flow.html
       fewvars fit flow.csv --target pressure --drop station,note --json
     """
-    if options["smoothing"] == "on" and time_column is None:
+    if asked["smoothing"] == "on" and time_column is None:
         raise click.UsageError("--smoothing on needs --time COLUMN.")
     outputs = {"--save": save, "--report": report}
     files.check_outputs([data], outputs)
@@ -191,11 +169,11 @@ def fit(
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
-    asked = {**_parameters(options, [roles.inputs.index(name) for name in kept], quiet), **settings}
-    asked |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
-    asked |= {"types": dict(roles.types)} if roles.types else {}
+    parameters = {**_parameters(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    parameters |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
+    parameters |= {"types": dict(roles.types)} if roles.types else {}
     with warnings_as_notes():
-        model, seconds = _fitted(directions, asked, rows, roles)
+        model, seconds = _fitted(directions, parameters, rows, roles)
         if not quiet:
             _notes(rows, roles)
         answer = {
@@ -230,25 +208,25 @@ def _notes(rows: "Rows", roles: "Roles") -> None:
         note(f"Not used as inputs: {kinds}{more}. Use --types NAME=number or NAME=category to use one.")
 
 
-def _parameters(options: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
+def _parameters(asked: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
     """Translate options into parameters of the estimator; what was not asked for is left to its default."""
-    asked = {
-        "smoothing": options["smoothing"],
-        "head": options["head"],
-        "n_variables": options["n_variables"],
-        "n_directions": options["n_directions"],
+    parameters = {
+        "smoothing": asked["smoothing"],
+        "head": asked["head"],
+        "n_variables": asked["n_variables"],
+        "n_directions": asked["n_directions"],
         "include": keep or None,
-        "fdr": options["fdr"],
-        "shuffle": options["shuffle"] or None,
-        "n_resamples": options["resamples"],
-        "random_state": options["seed"],
-        "n_jobs": options["jobs"],
+        "fdr": asked["fdr"],
+        "shuffle": asked["shuffle"] or None,
+        "n_resamples": asked["resamples"],
+        "random_state": asked["seed"],
+        "n_jobs": asked["jobs"],
         "verbose": int(not quiet and sys.stderr.isatty()),
     }
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
+def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
     import warnings
 
     from fewvars.estimators import FewDirectionsRegressor, FewVariablesClassifier, FewVariablesRegressor
@@ -258,7 +236,7 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
     if roles.classify:
         estimator = FewVariablesClassifier
     known = estimator().get_params()
-    for name in asked:
+    for name in parameters:
         if name in _OPTIONS and name not in known:
             raise ValueError(f"{_OPTIONS[name]} can only be used {'without' if directions else 'with'} --directions.")
         if name not in known:
@@ -269,7 +247,7 @@ def _fitted(directions: bool, asked: dict[str, Any], rows: "Rows", roles: "Roles
         # The answer says so itself.
         warnings.filterwarnings("ignore", message="No (input|direction) predicts y", category=UserWarning)
         X = rows.X if roles.categories else named_columns(rows.X, roles.inputs)
-        model = estimator(**asked).fit(X, rows.y, t=rows.t, trajectory=rows.trajectory)
+        model = estimator(**parameters).fit(X, rows.y, t=rows.t, trajectory=rows.trajectory)
     return model, time.perf_counter() - start
 
 

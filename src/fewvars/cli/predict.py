@@ -8,6 +8,7 @@ import click
 
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
+from fewvars.cli import _options as options
 from fewvars.cli._checks import check_levels
 from fewvars.cli._terminal import debug_option, note, printable, quiet_option, warnings_as_notes, write
 
@@ -21,14 +22,8 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @files.data_argument
 @click.option("--out", type=files.FILE, metavar="FILE", help="Write a .csv, .parquet or .npz file instead of stdout.")
-@click.option(
-    "--time",
-    "time_column",
-    metavar="COLUMN",
-    type=files.COLUMN,
-    help="Times, which are copied to the predictions.",
-)
-@click.option("--trajectory", metavar="COLUMN", type=files.COLUMN, help="Labels of separate runs.")
+@options.column_option("--time", "time_column", help="Times, which are copied to the predictions.")
+@options.trajectory_option
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
 @click.option("--outside", is_flag=True, help="Add a column: how many inputs are outside the training data.")
 @click.option(

@@ -88,6 +88,11 @@ class Settings:
         """The options that the first stage and the path share."""
         return {"learning_rate": self.learning_rate, "ridge": 1e-4, "batch_size": self.batch_size}
 
+    @property
+    def along_path(self) -> dict[str, Any]:
+        """The options of the path, which goes on from the first stage."""
+        return {"factor": self.path_factor, "updates": self.path_updates, "seed": self.seed, **self.training}
+
     def first_stage(self, train: Samples) -> tuple[Network, Fit]:
         """Train a network briefly: the initial estimate that the path begins with."""
         network = Network(train.X.shape[1], self.hidden_layer_sizes, train.Y.shape[1], self.activation)

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +19,17 @@ class IntegrationError(RuntimeError):
 
 
 class System(ABC):
-    """An autonomous system dx/dt = field(x) of d variables. Abstract; the concrete systems are final."""
+    """An autonomous system dx/dt = field(x) of d variables. Abstract; the concrete systems are final.
+
+    Attributes
+    ----------
+    d : int
+    unit : tuple of str
+        Names of the variables of one unit; the state is that of the first unit, that of the second, ...
+    """
 
     d: int
+    unit: ClassVar[tuple[str, ...]] = ("x",)
 
     @abstractmethod
     def field(self, x: FloatArray) -> FloatArray:
@@ -37,8 +46,8 @@ class System(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the d variables, counted from one as papers do."""
-        return tuple(f"x{i + 1}" for i in range(self.d))
+        """Names of the d variables: those of a unit, counted from one as papers do."""
+        return tuple(f"{name}{k + 1}" for k in range(self.d // len(self.unit)) for name in self.unit)
 
 
 def simulate(
@@ -153,54 +162,3 @@ def _checked_state(system: System, x0: ArrayLike | None) -> FloatArray:
     if not np.isfinite(start).all():
         raise ValueError("x0 must be finite.")
     return start
-
-
-def read_only(values: ArrayLike) -> FloatArray:
-    """Copy of `values` as float64 that cannot be written to, as a frozen system needs."""
-    copy = np.array(values, dtype=np.float64)
-    copy.flags.writeable = False
-    return copy
-
-
-def checked_square(name: str, matrix: FloatArray) -> int:
-    """Size d of a finite (d, d) matrix; raise when it is not one."""
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-        raise ValueError(f"{name} must be a square matrix, got shape {matrix.shape}.")
-    if not np.isfinite(matrix).all():
-        raise ValueError(f"{name} must be finite.")
-    return matrix.shape[0]
-
-
-def checked_vector(name: str, vector: FloatArray, d: int) -> None:
-    """Raise unless `vector` is finite of shape (d,)."""
-    if vector.shape != (d,) or not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be a finite vector of length {d}, got shape {vector.shape}.")
-
-
-def checked_coupling(name: str, matrix: FloatArray) -> int:
-    """Size n of a finite (n, n) matrix whose diagonal is zero; raise when it is not one."""
-    size = checked_square(name, matrix)
-    if np.diag(matrix).any():
-        raise ValueError(f"{name} must have a zero diagonal: what a unit does to itself is not a coupling.")
-    return size
-
-
-def random_coupling(rng: np.random.Generator, size: int, neighbours: int, strength: float) -> FloatArray:
-    """Matrix (size, size) with `neighbours` entries of `strength` / `neighbours` in each row, none on the diagonal."""
-    if not 0 <= neighbours < size:
-        raise ValueError(f"neighbours={neighbours}: give a number in 0..{size - 1}.")
-    coupling = np.zeros((size, size))
-    for i in range(size):
-        others = np.delete(np.arange(size), i)
-        coupling[i, rng.choice(others, neighbours, replace=False)] = strength / max(neighbours, 1)
-    return coupling
-
-
-def interleaved(*columns: FloatArray) -> FloatArray:
-    """Return u_1, v_1, u_2, v_2, ... (..., units x letters) from u, v, ... of shape (..., units)."""
-    return np.stack(columns, axis=-1).reshape(*columns[0].shape[:-1], -1)
-
-
-def golden_phases(size: int) -> FloatArray:
-    """Angles (size,) in [0, 2 pi) a golden angle apart, which no symmetry of a graph shares."""
-    return np.mod(np.arange(size) * np.pi * (3 - np.sqrt(5)), 2 * np.pi)

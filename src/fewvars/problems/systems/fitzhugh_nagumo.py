@@ -2,20 +2,22 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.problems.systems._base import (
-    System,
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import (
     checked_coupling,
     checked_vector,
+    coupled_graph,
+    freeze,
     golden_phases,
     interleaved,
+    pull,
     random_coupling,
-    read_only,
 )
 
 
@@ -52,10 +54,10 @@ class FitzHughNagumo(System):
     a: float = 0.7
     b: float = 0.8
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("v", "w")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coupling", read_only(self.coupling))
-        object.__setattr__(self, "rates", read_only(self.rates))
+        freeze(self, "coupling", "rates")
         object.__setattr__(self, "d", 2 * checked_coupling("coupling", self.coupling))
         checked_vector("rates", self.rates, self.d // 2)
         if self.b == 0 or not self.rates.all():
@@ -88,21 +90,13 @@ class FitzHughNagumo(System):
     def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         v, w = x[..., 0::2], x[..., 1::2]
-        pull = v @ self.coupling.T - self.coupling.sum(axis=1) * v
-        return interleaved(v - v**3 / 3 - w + self.current + pull, self.rates * (v + self.a - self.b * w))
+        voltage = v - v**3 / 3 - w + self.current + pull(self.coupling, v)
+        return interleaved(voltage, self.rates * (v + self.a - self.b * w))
 
     @property
     def graph(self) -> NDArray[np.bool_]:
         """Dependency graph (d, d): each neuron on itself, and each voltage on the voltages that pull it."""
-        pulled = [[True, False], [False, False]]
-        return np.kron(np.eye(self.d // 2, dtype=bool), np.ones((2, 2), dtype=bool)) | np.kron(
-            self.coupling != 0, pulled
-        )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """v1, w1, v2, ..."""
-        return tuple(f"{letter}{k + 1}" for k in range(self.d // 2) for letter in "vw")
+        return coupled_graph([[True, True], [True, True]], self.coupling != 0, [[True, False], [False, False]])
 
     def default_initial_state(self) -> FloatArray:
         """Neurons at different phases of a spike."""

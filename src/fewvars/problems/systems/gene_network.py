@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.problems.systems._base import System, checked_square, checked_vector, golden_phases, read_only
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import checked_square, checked_vector, freeze, golden_phases
 
 
 @final
@@ -42,8 +43,7 @@ class GeneNetwork(System):
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", read_only(self.weights))
-        object.__setattr__(self, "rates", read_only(self.rates))
+        freeze(self, "weights", "rates")
         object.__setattr__(self, "d", checked_square("weights", self.weights))
         checked_vector("rates", self.rates, self.d)
         if (self.rates <= 0).any():

@@ -2,20 +2,14 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.problems.systems._base import (
-    System,
-    checked_coupling,
-    checked_vector,
-    golden_phases,
-    random_coupling,
-    read_only,
-)
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import checked_coupling, checked_vector, freeze, golden_phases, random_coupling
 
 
 @final
@@ -42,10 +36,10 @@ class Kuramoto(System):
     coupling: FloatArray
     frequencies: FloatArray
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("theta",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coupling", read_only(self.coupling))
-        object.__setattr__(self, "frequencies", read_only(self.frequencies))
+        freeze(self, "coupling", "frequencies")
         object.__setattr__(self, "d", checked_coupling("coupling", self.coupling))
         checked_vector("frequencies", self.frequencies, self.d)
 
@@ -82,11 +76,6 @@ class Kuramoto(System):
         """Dependency graph (d, d): the coupling, and each coupled oscillator on itself."""
         pulls = self.coupling != 0
         return pulls | np.diag(pulls.any(axis=1))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """theta1, theta2, ..."""
-        return tuple(f"theta{i + 1}" for i in range(self.d))
 
     def default_initial_state(self) -> FloatArray:
         """Phases spread over the circle by the golden angle, which no symmetry of the graph shares."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import checked_square, checked_vector, freeze
 
 
 @final
@@ -29,8 +30,7 @@ class LotkaVolterra(System):
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "interactions", read_only(self.interactions))
-        object.__setattr__(self, "growth", read_only(self.growth))
+        freeze(self, "interactions", "growth")
         object.__setattr__(self, "d", checked_square("interactions", self.interactions))
         checked_vector("growth", self.growth, self.d)
 

@@ -2,13 +2,14 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.problems.systems._base import System, golden_phases, interleaved
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import coupled_graph, golden_phases, interleaved
 
 
 @final
@@ -33,6 +34,7 @@ class OscillatorRing(System):
     stiffness: float = 1.0
     coupling: float = 1.0
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("x", "v")
 
     def __post_init__(self) -> None:
         check_whole("oscillators", self.oscillators, minimum=3)
@@ -58,13 +60,8 @@ class OscillatorRing(System):
     def graph(self) -> NDArray[np.bool_]:
         """Dependency graph (d, d): each position on its velocity, each velocity on three positions."""
         eye = np.eye(self.oscillators, dtype=bool)
-        near = eye | np.roll(eye, 1, axis=1) | np.roll(eye, -1, axis=1)
-        return np.kron(eye, [[False, True], [False, False]]) | np.kron(near, [[False, False], [True, False]])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """x1, v1, x2, ..."""
-        return tuple(f"{letter}{k + 1}" for k in range(self.oscillators) for letter in "xv")
+        neighbours = np.roll(eye, 1, axis=1) | np.roll(eye, -1, axis=1)
+        return coupled_graph([[False, True], [True, False]], neighbours, [[False, False], [True, False]])
 
     def default_initial_state(self) -> FloatArray:
         """Oscillators out of step, with amplitudes of 2, where tanh is far from a line."""

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_whole
-from fewvars.problems.systems._base import System, checked_square, checked_vector, read_only
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import checked_square, checked_vector, freeze
 
 
 @final
@@ -33,8 +34,7 @@ class RateNetwork(System):
     d: int = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", read_only(self.weights))
-        object.__setattr__(self, "drive", read_only(self.drive))
+        freeze(self, "weights", "drive")
         object.__setattr__(self, "d", checked_square("weights", self.weights))
         checked_vector("drive", self.drive, self.d)
 

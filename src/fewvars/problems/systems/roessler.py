@@ -2,13 +2,14 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_whole
 from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import coupled_graph, interleaved
 
 
 @final
@@ -42,6 +43,7 @@ class RoesslerRing(System):
     b: float = 0.2
     c: float = 5.7
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("u", "v", "w")
 
     def __post_init__(self) -> None:
         check_whole("oscillators", self.oscillators, minimum=3)
@@ -53,27 +55,17 @@ class RoesslerRing(System):
         """Time derivative, shape (..., d)."""
         u, v, w = x[..., 0::3], x[..., 1::3], x[..., 2::3]
         ring = np.concatenate((u[..., -1:], u, u[..., :1]), axis=-1)
-        out = np.empty_like(x)
-        out[..., 0::3] = -v - w + self.coupling * (ring[..., :-2] - 2.0 * u + ring[..., 2:])
-        out[..., 1::3] = u + self.a * v
-        out[..., 2::3] = self.b + w * (u - self.c)
-        return out
+        diffusion = self.coupling * (ring[..., :-2] - 2.0 * u + ring[..., 2:])
+        return interleaved(-v - w + diffusion, u + self.a * v, self.b + w * (u - self.c))
 
     @property
     def graph(self) -> NDArray[np.bool_]:
         """Dependency graph (d, d); u_k depends on itself only through the coupling."""
         coupled = self.coupling != 0
-        one = np.array([[coupled, True, True], [True, True, False], [True, False, True]])
+        own = [[coupled, True, True], [True, True, False], [True, False, True]]
+        pulled = [[coupled, False, False], [False, False, False], [False, False, False]]
         eye = np.eye(self.oscillators, dtype=bool)
-        first = np.zeros((3, 3), dtype=bool)
-        first[0, 0] = coupled
-        neighbours = np.roll(eye, 1, axis=1) | np.roll(eye, -1, axis=1)
-        return np.kron(eye, one) | np.kron(neighbours, first)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """u1, v1, w1, u2, ..."""
-        return tuple(f"{letter}{k + 1}" for k in range(self.oscillators) for letter in "uvw")
+        return coupled_graph(own, np.roll(eye, 1, axis=1) | np.roll(eye, -1, axis=1), pulled)
 
     def default_initial_state(self) -> FloatArray:
         """Oscillators spread evenly over one turn of radius 5, so that they start out of step."""

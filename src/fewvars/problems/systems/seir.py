@@ -2,13 +2,14 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.problems.systems._base import System, checked_square, interleaved, random_coupling, read_only
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import checked_square, coupled_graph, freeze, interleaved, random_coupling
 
 
 @final
@@ -43,9 +44,10 @@ class SEIR(System):
     recovery: float = 0.25
     turnover: float = 0.01
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("S", "E", "I")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "transmission", read_only(self.transmission))
+        freeze(self, "transmission")
         object.__setattr__(self, "d", 3 * checked_square("transmission", self.transmission))
         if (self.transmission < 0).any() or not (self.transmission > 0).any(axis=1).all():
             raise ValueError("transmission must not be negative, and every row needs a positive entry.")
@@ -90,12 +92,7 @@ class SEIR(System):
         """Dependency graph (d, d): S and E of a community on the infectious of all that infect it."""
         own = [[True, False, False], [True, True, False], [False, True, True]]
         infected = [[False, False, True], [False, False, True], [False, False, False]]
-        return np.kron(np.eye(self.d // 3, dtype=bool), own) | np.kron(self.transmission > 0, infected)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """S1, E1, I1, S2, ..."""
-        return tuple(f"{letter}{k + 1}" for k in range(self.d // 3) for letter in "SEI")
+        return coupled_graph(own, self.transmission > 0, infected)
 
     def default_initial_state(self) -> FloatArray:
         """One in a hundred of the first community is infectious; the others are all susceptible."""

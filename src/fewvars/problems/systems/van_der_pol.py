@@ -2,20 +2,22 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.validation import FloatArray, check_real, check_whole
-from fewvars.problems.systems._base import (
-    System,
+from fewvars.problems.systems._base import System
+from fewvars.problems.systems._units import (
     checked_coupling,
     checked_vector,
+    coupled_graph,
+    freeze,
     golden_phases,
     interleaved,
+    pull,
     random_coupling,
-    read_only,
 )
 
 
@@ -48,10 +50,10 @@ class VanDerPol(System):
     frequencies: FloatArray
     damping: float = 1.0
     d: int = dataclasses.field(init=False)
+    unit: ClassVar[tuple[str, ...]] = ("x", "v")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coupling", read_only(self.coupling))
-        object.__setattr__(self, "frequencies", read_only(self.frequencies))
+        freeze(self, "coupling", "frequencies")
         object.__setattr__(self, "d", 2 * checked_coupling("coupling", self.coupling))
         checked_vector("frequencies", self.frequencies, self.d // 2)
         check_real("damping", self.damping, strict=True)
@@ -91,20 +93,13 @@ class VanDerPol(System):
     def field(self, x: FloatArray) -> FloatArray:
         """Time derivative, shape (..., d)."""
         x, v = x[..., 0::2], x[..., 1::2]
-        pull = x @ self.coupling.T - self.coupling.sum(axis=1) * x
-        return interleaved(v, self.damping * (1 - x**2) * v - self.frequencies**2 * x + pull)
+        force = self.damping * (1 - x**2) * v - self.frequencies**2 * x + pull(self.coupling, x)
+        return interleaved(v, force)
 
     @property
     def graph(self) -> NDArray[np.bool_]:
         """Dependency graph (d, d): each oscillator on itself, and each velocity on the positions that pull it."""
-        own = [[False, True], [True, True]]
-        pulled = [[False, False], [True, False]]
-        return np.kron(np.eye(self.d // 2, dtype=bool), own) | np.kron(self.coupling != 0, pulled)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """x1, v1, x2, ..."""
-        return tuple(f"{letter}{k + 1}" for k in range(self.d // 2) for letter in "xv")
+        return coupled_graph([[False, True], [True, True]], self.coupling != 0, [[False, False], [True, False]])
 
     def default_initial_state(self) -> FloatArray:
         """Oscillators out of step, near the limit cycle, whose amplitude is about 2."""

@@ -77,15 +77,7 @@ def find_directions(problem: Problem, settings: DirectionSettings, progress: Pro
         initial = network.layers(first.theta)[0].weights
         penalty = SingularValues.of(*reversed(initial.shape)).adaptive(initial)
         path, thetas = full_to_zero_rank(
-            network,
-            first.theta,
-            train,
-            penalty,
-            factor=settings.path_factor,
-            updates=settings.path_updates,
-            seed=settings.seed,
-            on_strength=progress.step,
-            **settings.training,
+            network, first.theta, train, penalty, on_strength=progress.step, **settings.along_path
         )
         n_updates = first.n_updates + settings.path_updates * len(path.strengths)
         first_outcome = first.outcome

@@ -13,9 +13,7 @@ from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, Trainer, learning_rates, monotone
 from fewvars.search.path import Optimiser, Path, Stop, follow, growing, starting_strength
 from fewvars.search.problem import Problem
-from fewvars.search.variables.settings import VariableSettings
-
-SOLVERS = ("momentum", "monotone")
+from fewvars.search.variables.settings import MOMENTUM, SOLVERS, VariableSettings
 
 
 class Descent:
@@ -85,7 +83,7 @@ def dense_to_empty(
     batch_size: int = 128,
     seed: int = 0,
     max_strengths: int = 400,
-    solver: str = "momentum",
+    solver: str = MOMENTUM,
     tolerance: float = 1e-4,
     on_strength: Callable[[FloatArray], None] = lambda norms: None,
 ) -> Path:
@@ -112,7 +110,7 @@ def dense_to_empty(
     certificate: list[tuple[float, float, float]] = []
 
     def begin() -> Optimiser:
-        if solver == "momentum":
+        if solver == MOMENTUM:
             return Trainer(network, theta, samples, batch_size=batch_size, ridge=ridge, seed=seed)
         options = {"ridge": ridge, "tolerance": tolerance}
         return Descent(network, theta, samples, penalty, **options, certificate=certificate)
@@ -143,12 +141,9 @@ def first_stage_and_path(
         first.theta,
         train,
         penalty,
-        factor=settings.path_factor,
-        updates=settings.path_updates,
-        seed=settings.seed,
         solver=settings.solver,
         on_strength=lambda norms: progress.reach(int((norms == 0)[penalty.labels].sum())),
-        **settings.training,
+        **settings.along_path,
     )
     magnitudes = np.zeros((len(path.strengths), usable.size))
     magnitudes[:, usable] = path.magnitudes
