@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import solve_ivp
 from sklearn.base import clone
 
 import fewvars as fv
@@ -89,3 +90,28 @@ def test_names_of_columns():
     model = fv.DynamicsRegressor(random_state=0).fit(X, t=t)
     assert model.inputs_ == ("speed", "warmth", "shear")
     assert "speed*warmth" in model.equations_[2]
+
+
+def test_blocks_as_long_as_the_period_do_not_hide_a_variable():
+    t = np.arange(0, 40, 0.02)  # six periods, cut into six blocks
+
+    def field(time, x):
+        return [x[1], (1 - x[0] ** 2) * x[1] - x[0]]
+
+    X = solve_ivp(field, (0, 50), [1.0, 1.0], t_eval=t + 10, rtol=1e-8, atol=1e-8).y.T
+    model = fv.DynamicsRegressor(random_state=0).fit(noisy(X, 0.05), t=t)
+    exponents = {tuple(row) for row in model.heads_[1].as_polynomial().exponents.tolist()}
+    assert exponents == {(1, 0), (0, 1), (2, 1)}
+
+
+def test_few_terms_explain_a_single_transient():
+    t = np.arange(0, 60, 0.05)
+
+    def field(time, x):  # an epidemic
+        return [0.05 * (1 - x[0] - x[1]) - 1.5 * x[0] * x[1], 1.5 * x[0] * x[1] - 0.5 * x[1]]
+
+    X = solve_ivp(field, (0, 60), [0.95, 0.05], t_eval=t, rtol=1e-8, atol=1e-8).y.T
+    model = fv.DynamicsRegressor(random_state=0).fit(noisy(X, 0.01), t=t)
+    assert model.graph_.all()
+    exponents = {tuple(row) for row in model.heads_[1].as_polynomial().exponents.tolist()}
+    assert exponents == {(0, 1), (1, 1)}

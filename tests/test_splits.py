@@ -150,7 +150,16 @@ def test_works_inside_scikit_learn():
     assert search.best_params_ == {"alpha": 1e-3}
     assert search.n_splits_ == 4
     assert len(cross_val_score(Ridge(), X, y, cv=BlockedSplit(3))) == 3
-    assert repr(BlockedSplit(3, gap=2)) == "BlockedSplit(gap=2, n_blocks=20, n_splits=3)"
+    assert repr(BlockedSplit(3, gap=2)) == "BlockedSplit(gap=2, n_blocks=20, n_splits=3, random_state=None)"
+
+
+def test_parts_drawn_at_random_do_not_leave_out_one_phase_of_a_period():
+    phase = np.arange(240) % 40  # as long as a block of six
+    for _, test in BlockedSplit(4, n_blocks=6, random_state=0).split(phase):
+        assert len(test) == 60
+        assert np.unique(phase[test]).size > 20
+    for _, test in BlockedSplit(4, n_blocks=6).split(phase):
+        assert np.unique(phase[test]).size == 10
 
 
 def test_groups_are_routed_to_it():

@@ -9,7 +9,9 @@ from fewvars._common.validation import FloatArray
 from fewvars.estimators.preparation import Inputs, Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.heads import Head, HeadSettings
-from fewvars.heads.weak import SMALL, Averages, choose_weak_head
+from fewvars.heads.polynomial import PolynomialHead
+from fewvars.heads.weak import SMALL, Averages, WeakPolynomials, choose_weak_head
+from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
 from fewvars.search.variables.growing_model import GrowingModel
@@ -25,6 +27,7 @@ from fewvars.search.variables.tested import edge_evidence, propose
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
 PAIRS = 6  # pairs of inputs that are tried where tests have found too little
+DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +141,23 @@ class System:
         data, settings = self.data, self.settings
         groups = self.groups(include, exclude)
         prepared = Prepared.of(
-            self.shared, data.targets[:, [i]], n_blocks=settings.n_blocks, n_splits=4, seed=settings.seed
+            self.shared,
+            data.targets[:, [i]],
+            n_blocks=settings.n_blocks,
+            n_splits=4,
+            random_parts=True,
+            seed=settings.seed,
         )
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
         variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
         noise = data.noise[i] / variance
-        mask, error = self._support(problem, groups, noise)
+        mask, error = self._support(i, problem, groups, noise)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = np.full(mask.size, np.nan)
         if settings.n_resamples:
             votes = [
                 self._support(
+                    i,
                     replace(
                         prepared.resampled(np.random.default_rng([settings.seed, i, k]), settings.n_blocks),
                         terms=self.terms,
@@ -160,24 +169,28 @@ class System:
                 for k in range(settings.n_resamples)
             ]
             frequencies = np.mean(votes, axis=0)
-        averages = Averages(
-            data.windows,
-            data.centres,
-            data.targets[:, [i]],
-            data.weight,
-            data.derivatives[:, [i]],
-            prepared.held_out,
-        )
+        averages = self._averages(i, problem)
         head, head_errors = choose_weak_head(
-            np.ascontiguousarray(data.inputs[:, mask[data.labels]]),
-            averages,
-            HeadSettings(max_degree=settings.max_degree, gap=data.gap, seed=settings.seed, n_jobs=1),
-            head=settings.head,
-            noise=noise,
+            self._columns(mask), averages, self._head_settings, head=settings.head, noise=noise
         )
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
 
-    def _support(self, problem: Problem, groups: Groups, noise: float) -> tuple[np.ndarray, float]:
+    @property
+    def _head_settings(self) -> HeadSettings:
+        settings = self.settings
+        return HeadSettings(max_degree=settings.max_degree, gap=self.data.gap, seed=settings.seed, n_jobs=1)
+
+    def _averages(self, i: int, problem: Problem) -> Averages:
+        """Return the i-th target in its own units, with the weights and the held-out rows of a problem."""
+        data, weight = self.data, problem.samples.weights.astype(np.float64)
+        own = data.targets[:, [i]], weight, data.derivatives[:, [i]]
+        return Averages(data.windows, data.centres, *own, problem.held_out)
+
+    def _columns(self, mask: np.ndarray) -> FloatArray:
+        """Return the inputs of the groups of a mask, (samples, inputs)."""
+        return np.ascontiguousarray(self.data.inputs[:, mask[self.data.labels]])
+
+    def _support(self, i: int, problem: Problem, groups: Groups, noise: float) -> tuple[np.ndarray, float]:
         """Return the groups (a mask) that a target depends on, and the held-out error with them.
 
         Tests find little along a short trajectory, which has few independent parts. If more is left than noise (a
@@ -197,7 +210,32 @@ class System:
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
-        return support.groups, support.held_out_error
+        mask, error = support.groups, support.held_out_error
+        few = monomial_count(int(groups.usable[groups.labels].sum()), DEGREE_OF_ALL) <= MOST_OF_ALL
+        if few and error > max(2.0 * noise, SMALL):
+            return self._by_terms(self._averages(i, problem), groups, mask, error, noise)
+        return mask, error
+
+    def _by_terms(
+        self, averages: Averages, groups: Groups, found: np.ndarray, error: float, noise: float
+    ) -> tuple[np.ndarray, float]:
+        """Return the groups (a mask) in the terms of a sparse polynomial of all groups, if it halves the error.
+
+        Judges compare supports by functions with many terms. Few windows, or a single transient, do not determine
+        these, but may determine the few terms of an equation.
+        """
+        every = groups.usable | found
+        known, (head, lowest) = (self._polynomial(averages, mask) for mask in (found, every))
+        if lowest > 0.5 * known[1] or known[1] <= max(2.0 * noise, SMALL):
+            return found, error
+        mask = groups.included.copy()
+        mask[groups.labels[every[groups.labels]][head.polynomial.exponents.any(axis=0)]] = True
+        return mask, lowest
+
+    def _polynomial(self, averages: Averages, mask: np.ndarray) -> tuple[PolynomialHead, float]:
+        """Return a sparse polynomial of the groups of a mask, and its held-out error."""
+        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose()
+        return head, averages.held_out.mean(errors)
 
     def _more(self, closed: SupportSearch, problem: Problem, groups: Groups, found: np.ndarray) -> np.ndarray:
         """Return the groups found (a mask), or a pair that predicts far better, and what significantly helps them."""

@@ -123,6 +123,7 @@ class Prepared:
         *,
         n_blocks: int = 20,
         n_splits: int = 2,
+        random_parts: bool = False,
         shuffle: bool = False,
         forecast: bool = False,
         repeats: int = REPEATS,
@@ -134,7 +135,8 @@ class Prepared:
         Without splits in the rows there are four, of which `n_splits` are used and the others kept in reserve: the
         first holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of
         consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
-        nothing would be left); with `shuffle`, random quarters, and if there are few rows, several draws of them.
+        nothing would be left); with `random_parts`, which quarter of a block is held out is drawn; with `shuffle`,
+        random quarters, and if there are few rows, several draws of them.
         Where what linear functions leave of the outputs depends on the rows before and is not smooth, gaps are as wide
         as its autocorrelation time, and blocks at least eight times that.
         """
@@ -142,6 +144,7 @@ class Prepared:
         plan = {
             "n_blocks": n_blocks,
             "n_splits": n_splits,
+            "random_parts": random_parts,
             "shuffle": shuffle,
             "forecast": forecast,
             "seed": seed,
@@ -155,7 +158,7 @@ class Prepared:
             if time > DEPENDENT and not all(map(is_smooth, left.T)):
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
-        splits = rows.splits or _splits(rows, n_blocks, gap, shuffle, repeats, seed)
+        splits = rows.splits or _splits(rows, n_blocks, gap, random_parts, shuffle, repeats, seed)
         if not loss.outliers:
             splits = _informative(splits, target.Y)
         reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
@@ -273,7 +276,9 @@ def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto", *, lagged
     return [smoothed] if smoothing == "on" else [smoothed, Inputs.of(rows, X)]
 
 
-def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, repeats: int, seed: int) -> list[Split]:
+def _splits(
+    rows: Rows, n_blocks: int, gap: int, random_parts: bool, shuffle: bool, repeats: int, seed: int
+) -> list[Split]:
     n = len(rows)
     nothing = np.empty((n, 1))
     if shuffle:
@@ -281,7 +286,7 @@ def _splits(rows: Rows, n_blocks: int, gap: int, shuffle: bool, repeats: int, se
         return list(RepeatedKFold(n_splits=4, n_repeats=repeats, random_state=seed).split(nothing))
     if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
         return list(GroupKFold(min(4, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
-    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16))
+    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None)
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 

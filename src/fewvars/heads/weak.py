@@ -22,7 +22,6 @@ from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_
 from fewvars.polynomials.units import Units
 from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
-from fewvars.series.splits import BlockedSplit
 
 MOST_TERMS = 300
 SMALL = 1e-6  # squared error over the variance of y, below which networks are not tried
@@ -94,7 +93,8 @@ def choose_weak_head(
 ) -> tuple[Head, dict[str, float]]:
     """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
 
-    Networks are tried only if polynomials leave more than twice what noise leaves, and not next to nothing.
+    Networks are tried only if polynomials leave more than twice what noise leaves, and not next to nothing. They are
+    chosen if they halve the error: errors of smoothed inputs are functions of the state, and networks follow them.
 
     Parameters
     ----------
@@ -103,20 +103,20 @@ def choose_weak_head(
     """
     if not X.shape[1]:
         return MeanHead.fit(X, data.y, data.weight), {}
-    first = data.held_out.first()
-    polynomials = WeakPolynomials.of(X, data, settings)
+    held_out, first = data.held_out, data.held_out.first()
     errors: dict[str, FloatArray] = {}
     if head in ("auto", PolynomialHead.name):
-        degree, errors[PolynomialHead.name] = polynomials.choose(first)
-        if head != "auto" or first.mean(errors[PolynomialHead.name]) <= max(2.0 * noise, SMALL):
-            return polynomials.fit(degree), _means(first, errors)
+        polynomial, whole = WeakPolynomials.of(X, data, settings).choose()
+        if head != "auto" or held_out.mean(whole) <= max(2.0 * noise, SMALL):
+            return polynomial, {PolynomialHead.name: held_out.mean(whole)}
+        errors[PolynomialHead.name] = whole[: first.weights.size]
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
     ones = np.ones(len(X))
     kind = replace(Networks.of(settings), widths=((10, 10),), n_networks=4, rows_per_parameter=20)  # one per equation
     networks = kind.choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
     errors["network"] = networks.errors
-    if head == "auto" and not first.better(networks.errors, errors[PolynomialHead.name]):
-        return polynomials.fit(degree), _means(first, errors)
+    if head == "auto" and first.mean(networks.errors) > 0.5 * first.mean(errors[PolynomialHead.name]):
+        return polynomial, _means(first, errors)
     return networks.fit(X, data.derivative, ones), _means(first, errors)
 
 
@@ -158,25 +158,48 @@ class WeakPolynomials:
         """The degrees to compare."""
         return range(1, int(self.exponents.sum(axis=1).max()) + 1)
 
-    def choose(self, held_out: HeldOut) -> tuple[int, FloatArray]:
-        """Return the smallest degree that is not worse than the best, and its held-out errors (pieces,)."""
-        tried = []
-        for degree in self.degrees:
-            losses = []
-            for train, test in held_out.splits:
-                found = self._linear(degree, train)
-                own = self.columns[np.ix_(test, self._own(degree))]
-                losses.append(self.data.loss.values(found.predict(own), self.data.y[test]))
-            tried.append(held_out.piece_errors(losses, self.data.weight))
-        means = [held_out.mean(errors) for errors in tried]
-        good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
-        k = good[held_out.smallest_not_worse([tried[k] for k in good])]
-        return self.degrees[k], tried[k]
+    def choose(self) -> tuple[PolynomialHead, FloatArray]:
+        """Return the polynomial of the smallest degree that is not worse than the best, and its errors (pieces,).
 
-    def fit(self, degree: int) -> PolynomialHead:
-        """Fit to all windows; return the polynomial of the inputs."""
-        linear = self._linear(degree, np.arange(len(self.data.y)))
-        exponents = linear.exponents @ self.exponents[self._own(degree)]
+        The terms of each degree are chosen on all windows. The errors are those of these terms, fitted again without
+        the windows held out: a part of few windows would often choose others, and miss rare events.
+        """
+        held_out = self.data.held_out
+        fits = [self._linear(degree) for degree in self.degrees]
+        errors = [self._errors(fit) for fit in fits]
+        means = [held_out.mean(error) for error in errors]
+        good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
+        k = good[held_out.smallest_not_worse([errors[k] for k in good])]
+        return self._head(fits[k]), errors[k]
+
+    def _linear(self, degree: int) -> Polynomial:
+        """Return a sparse sum of the columns up to a degree; held-out windows choose how sparse."""
+        data = self.data
+        own = int((self.exponents.sum(axis=1) <= degree).sum())
+        found = fit_polynomial(
+            self.columns[:, :own],
+            data.y,
+            max_degree=1,
+            cv=data.held_out.splits,
+            tolerance=EVIDENCE,
+            sample_weight=data.weight / data.weight.mean(),
+        )
+        return found.polynomial
+
+    def _errors(self, found: Polynomial) -> FloatArray:
+        """Return the held-out errors (pieces,) of the terms of a sum of columns, fitted to the other windows."""
+        data, held_out = self.data, self.data.held_out
+        columns = monomial_values(self.columns[:, : found.exponents.shape[1]], found.exponents)
+        root = np.sqrt(data.weight)[:, None]
+        losses = []
+        for train, test in held_out.splits:
+            coefficients = np.linalg.lstsq(root[train] * columns[train], root[train] * data.y[train], rcond=None)[0]
+            losses.append(data.loss.values(columns[test] @ coefficients, data.y[test]))
+        return held_out.piece_errors(losses, data.weight)
+
+    def _head(self, linear: Polynomial) -> PolynomialHead:
+        """Return the polynomial of the inputs that a sum of columns is."""
+        exponents = linear.exponents @ self.exponents[: linear.exponents.shape[1]]
         coefficients = linear.coefficients.copy()
         if linear.origin.any():  # columns were shifted: that changes the constant
             shift = -(linear.exponents @ linear.origin) @ coefficients
@@ -187,21 +210,3 @@ class WeakPolynomials:
                 exponents = np.vstack([np.zeros((1, exponents.shape[1]), int), exponents])
                 coefficients = np.vstack([shift, coefficients])
         return PolynomialHead(Polynomial(exponents, coefficients, linear.digits, self.origin))
-
-    def _own(self, degree: int) -> np.ndarray:
-        return np.flatnonzero(self.exponents.sum(axis=1) <= degree)
-
-    def _linear(self, degree: int, rows: np.ndarray) -> Polynomial:
-        """Return a sparse sum of columns; blocks inside the rows choose how sparse."""
-        data, gap = self.data, min(self.settings.gap, len(rows) // 16)
-        splits = BlockedSplit(max(2, min(4, len(rows) // 2)), gap=gap)
-        columns, weight = self.columns[np.ix_(rows, self._own(degree))], data.weight[rows]
-        found = fit_polynomial(
-            columns,
-            data.y[rows],
-            max_degree=1,
-            cv=list(splits.split(columns)),
-            tolerance=EVIDENCE,
-            sample_weight=weight / weight.mean(),
-        )
-        return found.polynomial

@@ -41,6 +41,9 @@ class BlockedSplit(BaseCrossValidator):
     gap : int, default=0
         Rows left out of training on either side of a held-out part. It should exceed the bandwidth of the
         smoother that the rows went through.
+    random_state : int, optional
+        Draw at random which part of each block a fold holds out. Along a periodic trajectory, part k of every block
+        may be the same phase of the period, which is then missing from the training rows.
 
     Examples
     --------
@@ -54,10 +57,11 @@ class BlockedSplit(BaseCrossValidator):
     # Trajectories arrive as `groups`, which scikit-learn then routes here by default.
     __metadata_request__split = {"groups": True}  # noqa: RUF012
 
-    def __init__(self, n_splits: int = 4, *, n_blocks: int = 20, gap: int = 0):
+    def __init__(self, n_splits: int = 4, *, n_blocks: int = 20, gap: int = 0, random_state: int | None = None):
         self.n_splits = n_splits
         self.n_blocks = n_blocks
         self.gap = gap
+        self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds; the arguments are ignored."""
@@ -89,9 +93,13 @@ class BlockedSplit(BaseCrossValidator):
         check_whole("gap", self.gap, minimum=0)
         trajectories = trajectory_rows(groups, n, name="groups")
         fold = np.empty(n, dtype=np.intp)
+        rng = None if self.random_state is None else np.random.default_rng(self.random_state)
         for rows, blocks in zip(trajectories, self._blocks(trajectories), strict=True):
-            edges = np.arange(1, blocks * self.n_splits) * len(rows) // (blocks * self.n_splits)
-            fold[rows] = np.searchsorted(edges, np.arange(len(rows)), side="right") % self.n_splits
+            holder = np.tile(np.arange(self.n_splits), (blocks, 1))  # the fold that holds out each part of each block
+            if rng is not None:
+                holder = rng.permuted(holder, axis=1)
+            edges = np.arange(1, holder.size) * len(rows) // holder.size
+            fold[rows] = holder.ravel()[np.searchsorted(edges, np.arange(len(rows)), side="right")]
         if np.unique(fold).size < self.n_splits:
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the rows of any trajectory ({n} rows in "
