@@ -10,7 +10,6 @@ import itertools
 import os
 import platform
 import sys
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +20,7 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 
 import numpy as np
 
+from fewvars.cli.bench import best_time
 from fewvars.engine import kernels
 from fewvars.engine.kernels import activations
 from fewvars.engine.network import Network
@@ -30,18 +30,6 @@ from fewvars.engine.solvers import Trainer, learning_rates
 DEPTH, RATE = 3, 0.001
 GRID_D, GRID_H, GRID_B = (4, 40, 200, 1000), (10, 20, 80, 200), (32, 128, 1000)
 BAR = (40, 20, 128)
-
-
-def best_time(function, seconds):
-    """Return the shortest of the repetitions that fit into `seconds` (three at least), after a warm-up."""
-    function()
-    times = []
-    end = time.perf_counter() + seconds
-    while len(times) < 3 or time.perf_counter() < end:
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def data(d, n):

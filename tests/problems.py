@@ -24,3 +24,11 @@ def product_and_line(n=400, d=8, seed=0, noise=0.05):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     return X, X[:, 1] * X[:, 4] + 0.5 * X[:, 6] + noise * rng.standard_normal(n)
+
+
+def failures_by_held_out_rows(estimator):
+    """Return the only check of scikit-learn that estimators may fail which hold out rows by themselves."""
+    return {
+        "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; the "
+        "kernels show that weight 2 equals a repeated row"
+    }

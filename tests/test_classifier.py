@@ -12,21 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesClassifier, load, save
 from fewvars.estimators.labels import mixed_order
-from problems import QUICK
+from problems import QUICK, failures_by_held_out_rows
 
 TRUTH = [1, 3, 4]
 
 
-def allowed_failures(estimator):
-    return {
-        "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; the "
-        "kernels show that weight 2 equals a repeated row"
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
-@parametrize_with_checks([FewVariablesClassifier(**QUICK)], expected_failed_checks=allowed_failures)
+@parametrize_with_checks([FewVariablesClassifier(**QUICK)], expected_failed_checks=failures_by_held_out_rows)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

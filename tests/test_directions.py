@@ -24,6 +24,7 @@ from fewvars.search.directions.ridge_polynomial import RidgePolynomial
 from fewvars.search.directions.starts import low_rank
 from fewvars.search.held_out import HeldOut
 from fewvars.search.path import Path
+from problems import failures_by_held_out_rows
 
 QUICK = {"first_updates": 400, "path_updates": 100, "refit_updates": 600, "path_factor": 1.3}
 
@@ -330,10 +331,7 @@ class TestEstimator:
             first_updates=60, path_updates=10, refit_updates=60, path_factor=2.0, max_rank=3, head="dictionary"
         )
     ],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; "
-        "the kernels show that weight 2 equals a repeated row"
-    },
+    expected_failed_checks=failures_by_held_out_rows,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -18,22 +18,12 @@ from fewvars.estimators.preparation import Prepared, prepare_inputs
 from fewvars.estimators.rows import Rows
 from fewvars.series.lags import LagTransformer
 from fewvars.series.splits import BlockedSplit
-from problems import EASY, QUICK, TRUTH, product_and_line
-
-
-def allowed_failures(estimator):
-    return {
-        "check_sample_weight_equivalence_on_dense_data": "holds out rows by itself, as early stopping does; the "
-        "kernels show that weight 2 equals a repeated row"
-    }
+from problems import EASY, QUICK, TRUTH, failures_by_held_out_rows, product_and_line
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
-@parametrize_with_checks(
-    [FewVariablesRegressor(**QUICK)],
-    expected_failed_checks=allowed_failures,
-)
+@parametrize_with_checks([FewVariablesRegressor(**QUICK)], expected_failed_checks=failures_by_held_out_rows)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
