@@ -14,8 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
 from fewvars.estimators import variables
-from fewvars.estimators.preparation import Prepared, prepare_inputs
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import prepare_inputs
 from fewvars.series.lags import LagTransformer
 from fewvars.series.splits import BlockedSplit
 from problems import EASY, QUICK, TRUTH, failures_by_held_out_rows, product_and_line

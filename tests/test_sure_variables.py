@@ -13,8 +13,9 @@ from fewvars import FewVariablesRegressor
 from fewvars._common.progress import Progress
 from fewvars.cli import main
 from fewvars.displays import ImportanceDisplay
-from fewvars.estimators.preparation import Prepared, prepare_inputs
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import prepare_inputs
 from fewvars.files.persistence import load, save
 from fewvars.report import report_html
 from fewvars.search.variables.evidence import WEAK

@@ -20,9 +20,10 @@ from fewvars.engine.solvers import Outcome
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.fitted import FittedFunction
 from fewvars.estimators.inputs import given_to_fit
-from fewvars.estimators.preparation import Prepared, prepare_inputs
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import prepare_inputs
 from fewvars.heads import HeadChoice, HeadSettings, MeanHead, Trial, fit_chosen_head, kinds_of
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps

@@ -11,9 +11,10 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
-from fewvars.estimators.preparation import Prepared, prepare_inputs
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import prepare_inputs
 from fewvars.heads import HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.variables.network_judge import NetworkJudge

@@ -16,8 +16,8 @@ from fewvars._common.threads import in_threads, single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_real, check_whole
 from fewvars.estimators.equations import Equation, EquationSettings, Measurements, System
 from fewvars.estimators.measurements import TARGETS, InputColumns, Smooth, at_samples, in_weak_form
-from fewvars.estimators.preparation import SMOOTHING
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
+from fewvars.estimators.standardised import SMOOTHING
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories, by_run

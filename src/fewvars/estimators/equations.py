@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.estimators.preparation import Inputs, Prepared
+from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import Inputs
 from fewvars.heads import Head, HeadSettings
 from fewvars.heads.polynomial import PolynomialHead
 from fewvars.heads.weak import SMALL, Averages, WeakPolynomials, choose_weak_head

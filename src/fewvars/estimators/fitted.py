@@ -14,7 +14,7 @@ from fewvars.engine.losses import SQUARED, Loss
 from fewvars.estimators.assessment import margins
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, given_to_predict
-from fewvars.estimators.preparation import smooth_columns
+from fewvars.estimators.standardised import smooth_columns
 from fewvars.estimators.summary import summary
 from fewvars.heads import Head
 from fewvars.series.splits import sample_times, trajectory_rows

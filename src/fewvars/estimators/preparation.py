@@ -1,4 +1,4 @@
-"""From a user's samples to what a search is given: inputs, target, scaling and the rows to hold out."""
+"""From standardised inputs and a target to what a search is given, with the rows to hold out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,88 +9,21 @@ from numpy.typing import DTypeLike
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold
 
 from fewvars._common.cv import Split
-from fewvars._common.validation import FloatArray, check_choice, check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.engine.samples import Samples
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import Inputs, Target
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.series.dependence import DEPENDENT, autocorrelation_time, is_smooth
 from fewvars.series.row_order import linear_residual
 from fewvars.series.scaling import Scaling
-from fewvars.series.smoothing import is_discrete, smoother
 from fewvars.series.splits import BlockedSplit
 
-SMOOTHING = ("auto", "on", "off")
 # Random quarters of fewer rows than this are drawn several times: which rows they hold out should not decide.
 FEW_ROWS, REPEATS = 1000, 3
 FOLDS = 5  # of the rows that the whole search is repeated without
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """The inputs of all targets, smoothed and scaled once.
-
-    Attributes
-    ----------
-    rows : Rows
-    X : (n, d) in their own units, smoothed if `smoothed`
-    scaling : Scaling
-    Z : (n, d) standardised, single precision
-    smoothed : bool
-    smooths_target : bool
-        Whether a target on these inputs is smoothed for the search: a trajectory without noise in its inputs may
-        still have noise in its outputs.
-    gap : int
-        The widest bandwidth of the smoother in rows, zero if there was none.
-    """
-
-    rows: Rows
-    X: FloatArray
-    scaling: Scaling
-    Z: FloatArray
-    smoothed: bool
-    smooths_target: bool
-    gap: int
-
-    @classmethod
-    def of(
-        cls, rows: Rows, X: FloatArray, *, smoothed: bool = False, smooths_target: bool = False, gap: int = 0
-    ) -> "Inputs":
-        """Scale inputs (n, d)."""
-        scaling = Scaling.of(X, rows.sample_weight)
-        return cls(rows, X, scaling, scaling.apply(X).astype(np.float32), smoothed, smooths_target, gap)
-
-
-@dataclass(frozen=True, eq=False)
-class Target:
-    """What the inputs shall explain.
-
-    Attributes
-    ----------
-    y : (n, k) in its own units, never smoothed
-    scaling : Scaling
-        So that the variances of the outputs, as searched on, add up to one.
-    Y : (n, k) standardised, smoothed where the inputs say so, single precision
-    gap : int
-        The widest bandwidth of the smoother in rows, zero if there was none.
-    """
-
-    y: FloatArray
-    scaling: Scaling
-    Y: FloatArray
-    gap: int
-
-    @classmethod
-    def of(cls, inputs: Inputs, y: FloatArray, loss: Loss = SQUARED) -> "Target":
-        """Smooth the outputs (n, k) if the inputs say so and they were measured, and scale them."""
-        rows, measured = inputs.rows, loss.outliers
-        smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target and measured else (y, 0)
-        scaling = Scaling.under(loss, smooth, rows.sample_weight)
-        if measured:
-            total = np.sqrt(max(int((~scaling.constant).sum()), 1))
-            scaling = replace(scaling, scale=scaling.scale * total)
-        return cls(y, scaling, scaling.apply(smooth).astype(np.float32), gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,30 +183,6 @@ class Prepared:
         held_out = HeldOut.of(splits, weight, rows.trajectory, by_ratio=by_ratio)
         reserve = HeldOut.of(drawn(problem.reserve), weight, rows.trajectory, by_ratio=by_ratio)
         return replace(problem, samples=samples, held_out=held_out, reserve=reserve)
-
-
-def smooth_columns(X: FloatArray, t: Any, trajectory: Any) -> tuple[FloatArray, int]:
-    """Smooth all columns but discrete ones; return them and the widest bandwidth in rows."""
-    found = smoother(X, t, trajectory=trajectory)
-    keep = is_discrete(X)
-    values = np.where(keep, X, found.values)
-    return values, int(np.ceil(np.max(found.bandwidth[~keep], initial=0.0)))
-
-
-def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto", *, lagged: bool = False) -> list[Inputs]:
-    """Smooth inputs (n, d) if that is asked for, and scale them.
-
-    Return one version, or two between which the held-out blocks must decide: smoothed, measured. Columns of which some
-    are `lagged` copies of others are never smoothed: a smoother looks ahead, and the copies would see the future.
-    """
-    check_choice("smoothing", smoothing, SMOOTHING)
-    if lagged or smoothing == "off" or (smoothing == "auto" and rows.t is None):
-        return [Inputs.of(rows, X)]
-    smooth, gap = smooth_columns(X, rows.t, rows.trajectory)
-    if np.array_equal(smooth, X):
-        return [Inputs.of(rows, X, smooths_target=True, gap=gap)]
-    smoothed = Inputs.of(rows, smooth, smoothed=True, smooths_target=True, gap=gap)
-    return [smoothed] if smoothing == "on" else [smoothed, Inputs.of(rows, X)]
 
 
 def _splits(

@@ -6,12 +6,14 @@ from datetime import date as calendar
 from typing import Any
 
 from fewvars._common.atomic import write_atomically
-from fewvars.report import _sections as sections
+from fewvars.report._answer import heading, key_figures
 from fewvars.report._classes import classification
+from fewvars.report._evidence import evidence
 from fewvars.report._facts import gather
 from fewvars.report._markup import tag
 from fewvars.report._page import page
 from fewvars.report._reproduction import footer, reproduction
+from fewvars.report._sections import agreement, caveats, function
 from fewvars.report._svg import drawing
 from fewvars.report.dynamics import dynamics_report_html, write_dynamics_report
 
@@ -86,11 +88,11 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
         raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
     facts = gather(model, X, y, **about)
     with drawing():
-        compared = classification if facts.found.classes else sections.agreement
-        found = (sections.evidence, sections.function, compared, sections.caveats)
+        compared = classification if facts.found.classes else agreement
+        found = (evidence, function, compared, caveats)
         parts = [
-            sections.heading(facts),
-            sections.key_figures(facts),
+            heading(facts),
+            key_figures(facts),
             *(section(facts) for section in found if not facts.constant),
             reproduction(facts),
             footer(date),

@@ -10,7 +10,7 @@ from fewvars.displays.figure import BLUE, GREY, colour_cycle, quiet
 from fewvars.displays.names import label
 from fewvars.report._facts import Facts
 from fewvars.report._figures import half
-from fewvars.report._markup import Markup, tag
+from fewvars.report._markup import Markup, column, table, tag
 
 _MOST_CLASSES = 12  # in the table, and with curves of their own
 _FEWEST_IN_BIN = 20
@@ -39,14 +39,13 @@ def _confusion(probabilities: FloatArray, numbers: np.ndarray, names: list[str])
         return tag("p", f"{len(names)} classes are too many for a table.", class_="soft")
     counts = confusion_matrix(numbers, probabilities.argmax(axis=1), labels=np.arange(len(names)))
     right = np.trace(counts) / max(counts.sum(), 1)
-    head = [tag("th", "Class", scope="col"), *(tag("th", tag("bdi", name), scope="col") for name in names)]
+    head = [column("Class"), *(column(tag("bdi", name)) for name in names)]
     rows = [
         tag("tr", tag("th", tag("bdi", name), scope="row"), *(tag("td", str(count), class_="number") for count in row))
         for name, row in zip(names, counts, strict=True)
     ]
     caption = f"Rows by their class (left) and by the most probable class (above); {right:.1%} agree."
-    table = tag("table", tag("caption", caption), tag("thead", tag("tr", *head)), tag("tbody", *rows))
-    return tag("div", table, class_="scroll")
+    return table(caption, head, rows)
 
 
 def _figures(probabilities: FloatArray, numbers: np.ndarray, names: list[str]) -> list[Markup]:

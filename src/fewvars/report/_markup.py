@@ -3,7 +3,10 @@
 import html
 import json
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from fewvars.displays.names import short
 
 # What HTML or XML cannot hold, or an editor would trip over: control characters and lone surrogates.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -32,6 +35,23 @@ def tag(name: str, *content: Any, **attributes: Any) -> Markup:
 def join(*content: Any) -> Markup:
     """Return the contents one after the other; None is nothing."""
     return Markup("".join(escape(part) for part in content if part is not None))
+
+
+def name_of(text: str, limit: int = 48, class_: str | None = None) -> Markup:
+    """Return a name on its own, whatever its direction; long ones are cut and shown whole on hover."""
+    shown = short(text, limit)
+    return tag("bdi", shown, class_=class_, title=text[:1000] if shown != text else None)
+
+
+def column(text: Any, class_: str | None = None) -> Markup:
+    """Return a cell of the head of a table."""
+    return tag("th", text, scope="col", class_=class_)
+
+
+def table(caption: str, head: Sequence[Markup | None], rows: Iterable[Markup], class_: str = "scroll") -> Markup:
+    """Return a table in a box of its own, given the cells of its head and its rows."""
+    parts = tag("caption", caption), tag("thead", tag("tr", *head)), tag("tbody", *rows)
+    return tag("div", tag("table", *parts), class_=class_)
 
 
 def data_block(values: Any, name: str) -> Markup:

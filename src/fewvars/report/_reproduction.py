@@ -7,7 +7,7 @@ from typing import Any
 
 from fewvars.displays.names import plain
 from fewvars.report._facts import Facts
-from fewvars.report._markup import Markup, join, tag
+from fewvars.report._markup import Markup, column, join, table, tag
 
 
 def reproduction(facts: Facts) -> Markup:
@@ -29,10 +29,8 @@ def reproduction(facts: Facts) -> Markup:
         )
         for key, value in facts.model.get_params(deep=False).items()
     ]
-    head = tag("tr", tag("th", "Parameter", scope="col"), tag("th", "Value", scope="col"))
-    caption = tag("caption", "Bold: changed from the default.")
-    table = tag("table", caption, tag("thead", head), tag("tbody", *rows))
-    parts.append(tag("details", tag("summary", "All parameters"), tag("div", table, class_="scroll")))
+    parameters = table("Bold: changed from the default.", [column("Parameter"), column("Value")], rows)
+    parts.append(tag("details", tag("summary", "All parameters"), parameters))
     return tag("section", *parts)
 
 
