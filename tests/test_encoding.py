@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from fewvars.columns.encoding import Category, Encoding, Number
+from fewvars.columns.encoders import Category, Number
+from fewvars.columns.encoding import Encoding
 from fewvars.columns.kinds import Kind, kind_of
 from fewvars.columns.raw import Raw, raw_columns
 

@@ -1,6 +1,5 @@
 """`fewvars fit`: which variables a column depends on, with what evidence, and by which function."""
 
-import ast
 import shlex
 import sys
 import time
@@ -13,45 +12,12 @@ from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
+from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
 from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
 from fewvars.cli._types import asked_types, described, type_lines
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
-
-# Parameters of the estimators that have options of their own.
-_OPTIONS = {
-    "smoothing": "--smoothing",
-    "head": "--head",
-    "n_variables": "--n-variables",
-    "n_directions": "--n-directions",
-    "include": "--include",
-    "types": "--types",
-    "missing": "--missing",
-    "fdr": "--fdr",
-    "shuffle": "--shuffle",
-    "n_resamples": "--resamples",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "verbose": "--quiet",
-}
-
-
-def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Turn NAME=VALUE into keywords; a value that isn't a Python literal is text."""
-    settings = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        name, value = name.strip(), value.strip()
-        if not equals:
-            raise click.BadParameter(f"{text!r}: write NAME=VALUE.")
-        if name in _OPTIONS:
-            raise click.BadParameter(f"{name!r} has an option of its own: use {_OPTIONS[name]}.")
-        try:
-            settings[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            settings[name] = value
-    return settings
 
 
 @click.command(short_help="Find the few variables that a column of DATA depends on.")
@@ -102,14 +68,7 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 @options.resamples_option
 @options.seed_option
 @options.jobs_option
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    callback=_settings,
-    metavar="NAME=VALUE",
-    help="Set any other parameter of the estimator.",
-)
+@set_option
 @quiet_option
 @debug_option
 def fit(
@@ -169,7 +128,7 @@ def fit(
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
-    parameters = {**_parameters(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    parameters = {**parameters_asked_for(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
     parameters |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
     parameters |= {"types": dict(roles.types)} if roles.types else {}
     with warnings_as_notes():
@@ -208,24 +167,6 @@ def _notes(rows: "Rows", roles: "Roles") -> None:
         note(f"Not used as inputs: {kinds}{more}. Use --types NAME=number or NAME=category to use one.")
 
 
-def _parameters(asked: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
-    """Translate options into parameters of the estimator; what was not asked for is left to its default."""
-    parameters = {
-        "smoothing": asked["smoothing"],
-        "head": asked["head"],
-        "n_variables": asked["n_variables"],
-        "n_directions": asked["n_directions"],
-        "include": keep or None,
-        "fdr": asked["fdr"],
-        "shuffle": asked["shuffle"] or None,
-        "n_resamples": asked["resamples"],
-        "random_state": asked["seed"],
-        "n_jobs": asked["jobs"],
-        "verbose": int(not quiet and sys.stderr.isatty()),
-    }
-    return {name: value for name, value in parameters.items() if value is not None}
-
-
 def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
     import warnings
 
@@ -235,13 +176,7 @@ def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
     if roles.classify:
         estimator = FewVariablesClassifier
-    known = estimator().get_params()
-    for name in parameters:
-        if name in _OPTIONS and name not in known:
-            raise ValueError(f"{_OPTIONS[name]} can only be used {'without' if directions else 'with'} --directions.")
-        if name not in known:
-            others = ", ".join(sorted(known.keys() - _OPTIONS.keys()))
-            raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter. It has {others}.")
+    check_parameters(estimator, parameters, directions)
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.

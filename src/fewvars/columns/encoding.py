@@ -13,77 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.columns.kinds import MOST_LEVELS, Kind, counts_rows, is_numeral, kind_of, stray_text
+from fewvars.columns.encoders import BASE, Category, Number
+from fewvars.columns.kinds import Kind, counts_rows, kind_of, stray_text
 from fewvars.columns.raw import Raw
 
-ERROR, DROP, INDICATE, BASE = "error", "drop", "indicate", "base"
+ERROR, DROP, INDICATE = "error", "drop", "indicate"
 MISSING, UNSEEN = (ERROR, DROP, INDICATE), (ERROR, BASE)
 TYPES = (Kind.NUMBER, Kind.CATEGORY)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A column of numbers.
-
-    Attributes
-    ----------
-    mean : float
-        What stands in for missing values.
-    indicated : bool
-        Whether a second column says where values were missing.
-    """
-
-    mean: float
-    indicated: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What each column of numbers says about the column of the table, to be filled with its name."""
-        return ("{}", "[{} is missing]") if self.indicated else ("{}",)
-
-    def encode(self, column: Raw, unseen: str) -> FloatArray:
-        """Return columns of numbers, (n, 1 or 2)."""
-        values = _numbers(column)
-        missing = np.isnan(values)
-        filled = np.where(missing, self.mean, values)
-        return np.column_stack([filled, missing] if self.indicated else [filled])
-
-
-@dataclass(frozen=True)
-class Category:
-    """A column of levels.
-
-    Attributes
-    ----------
-    levels : tuple of str
-        The base comes first.
-    indicated : bool
-        Whether one more column says where values were missing.
-    """
-
-    levels: tuple[str, ...]
-    indicated: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What each column of numbers says about the column of the table, to be filled with its name."""
-        others = [f"[{{}} = {level.replace('{', '{{').replace('}', '}}')}]" for level in self.levels[1:]]
-        return (*others, "[{} is missing]") if self.indicated else (*others,) or ("{}",)
-
-    def encode(self, column: Raw, unseen: str) -> FloatArray:
-        """Return indicators of all levels but the base, (n, levels - 1 or levels); one of zeros for a single level."""
-        texts = column.texts()
-        place = {level: k for k, level in enumerate(self.levels)}
-        codes = np.array([-1 if text is None else place.get(text, -2) for text in texts])
-        if (codes == -2).any() and unseen != BASE:
-            row = int(np.argmax(codes == -2))
-            raise ValueError(
-                f"row {row} holds {texts[row][:40]!r}, a level that was not in the fit: choose unseen='base' to treat "
-                f"it like {self.levels[0][:40]!r}, the most frequent level"
-            )
-        indicators = codes[:, None] == np.arange(1, len(self.levels))
-        columns = np.column_stack([indicators, codes == -1]) if self.indicated else indicators
-        return columns.astype(np.float64) if columns.shape[1] else np.zeros((len(codes), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +64,9 @@ class Encoding:
                 column = column if rows is None else Raw(column.values[rows], column.levels)
                 indicated = indicate and bool(column.missing.any())
                 if kind == Kind.NUMBER:
-                    found.append(_number(column, indicated and not bridged))
+                    found.append(Number.of(column, indicated and not bridged))
                 else:
-                    found.append(_category(column, indicated))
+                    found.append(Category.of(column, indicated))
             except ValueError as error:
                 raise ValueError(f"X: column {name!r}: {error}.") from None
         encoding = cls(tuple(found))
@@ -228,37 +164,3 @@ def _checked_kind(column: Raw, name: str) -> Kind:
             f"types={{{name!r}: 'category'}}"
         )
     return kind
-
-
-def _numbers(column: Raw) -> FloatArray:
-    try:
-        values = column.numbers()
-    except ValueError as error:
-        raise ValueError(f"{error} where a number is needed") from None
-    if np.isinf(values).any():
-        raise ValueError(f"row {int(np.argmax(np.isinf(values)))} holds inf: correct it or remove the row")
-    return values
-
-
-def _number(column: Raw, indicated: bool) -> Number:
-    values = _numbers(column)
-    present = values[~np.isnan(values)]
-    return Number(float(present.mean()) if present.size else 0.0, indicated)
-
-
-def _category(column: Raw, indicated: bool) -> Category:
-    counts = Counter(text for text in column.texts() if text is not None)
-    if len(counts) > MOST_LEVELS:
-        raise ValueError(
-            f"it has {len(counts)} levels, more than {MOST_LEVELS}: put rare ones together, or leave it out"
-        )
-    if not counts:
-        raise ValueError("all of its values are missing: leave it out")
-    ordered = [level for level in column.levels or () if level in counts] or _ordered(counts)
-    base = max(ordered, key=lambda level: counts[level])
-    return Category((base, *(level for level in ordered if level != base)), indicated)
-
-
-def _ordered(counts: Counter[str]) -> list[str]:
-    """Return levels in the order of the numbers that they are, or of the alphabet."""
-    return sorted(counts, key=lambda level: (0, float(level), level) if is_numeral(level) else (1, 0.0, level))

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_feature_names_in, validate_data
 
 from fewvars._common.validation import FloatArray, check_choice, check_samples
+from fewvars.columns.encoders import BASE
 from fewvars.columns.encoding import (
-    BASE,
     DROP,
     ERROR,
     INDICATE,

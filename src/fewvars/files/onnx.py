@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewvars._common.atomic import write_atomically
 from fewvars._common.validation import FloatArray, check_choice
-from fewvars.columns.encoding import INDICATE, Number
+from fewvars.columns.encoders import Number
+from fewvars.columns.encoding import INDICATE
 from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor

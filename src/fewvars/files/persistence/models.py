@@ -1,4 +1,4 @@
-"""The estimators that a file may hold: their fitted attributes, and what must hold between them."""
+"""The estimators that a file may hold, with their fitted attributes."""
 
 from typing import Any
 
@@ -20,7 +20,6 @@ from fewvars._common.kinds import (
     whole,
 )
 from fewvars.columns.encoding import Encoding
-from fewvars.engine.losses import LOSSES
 from fewvars.engine.network import Network
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators import (
@@ -29,15 +28,21 @@ from fewvars.estimators import (
     FewVariablesRegressor,
     SparseDictionaryRegressor,
 )
-from fewvars.estimators.assessment import LEVELS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.measurements import InputColumns
-from fewvars.estimators.variables import FewVariables
-from fewvars.files.persistence.records import (
-    Description,
+from fewvars.files.persistence.consistency import (
+    check_adaptive_directions,
+    check_classifier,
+    check_dictionary,
+    check_dynamics,
+    check_few_directions,
+    check_few_variables,
+    check_lags,
+    check_network,
+    check_two_stages,
 )
-from fewvars.heads import Head, head_types
-from fewvars.heads.network import check_parameters
+from fewvars.files.persistence.records import Description
+from fewvars.heads import head_types
 from fewvars.paper import (
     AdaptiveDirectionsRegressor,
     AdaptiveGroupLassoRegressor,
@@ -96,100 +101,11 @@ _two_stages: dict[str, Kind] = {
 }
 
 
-def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
-    """Complain unless the head fits the variables that it is evaluated on, and the outputs if they are known."""
-    head: Head = model._head
-    require(head.name == model.head_, f"head_ is {model.head_}, but another head is stored")
-    require(head.n_inputs == n_variables, f"the head has {head.n_inputs} variables for the {n_variables} selected")
-    require(n_outputs in (None, head.n_outputs), f"the head has {head.n_outputs} outputs, the rest {n_outputs}")
-    quantiles = getattr(model, "residual_quantiles_", None)
-    fit = quantiles is None or quantiles.shape == (LEVELS.size, head.n_outputs)
-    require(fit, "residual_quantiles_ does not fit the outputs of the head")
-    require(head.n_outputs == 1 or not model._single_output, f"the head has {head.n_outputs} outputs instead of one")
-    ends = len(getattr(model, "input_range_", (0, 0)))
-    require(ends == 2, f"input_range_ has {ends} rows instead of two")
-
-
-def _check_few_variables(model: FewVariables) -> None:
-    labels = model.path_.labels
-    require(labels is not None and labels.size == model.n_features_in_, "the path has another number of inputs")
-    encoding, selected = model._encoding, model.support_
-    if encoding is not None:
-        require(len(encoding.columns) == model.n_features_in_, "the encoding has another number of columns")
-        selected = selected[encoding.sources]
-    loss = getattr(model, "loss", None)  # a classifier has no such parameter
-    require(loss is None or (isinstance(loss, str) and loss in LOSSES), f"the loss {loss!r} is not known")
-    _check_head(model, int(selected.sum()), None)
-
-
 def _class_labels(name: str, value: Any, sizes: dict[str, int]) -> None:
     """At least two different labels: texts, numbers or truth values."""
     require(isinstance(value, np.ndarray) and value.ndim == 1, f"{name} is not a row of labels")
     require(len(value) >= 2 and len(set(value.tolist())) == len(value), f"{name} is not a row of different labels")
     require(value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} is not finite")
-
-
-def _check_classifier(model: FewVariablesClassifier) -> None:
-    _check_few_variables(model)
-    n_classes = model.held_out_probabilities_.shape[1]
-    require(n_classes == len(model.classes_), "held_out_probabilities_ has another number of classes")
-    require(model.held_out_classes_.max(initial=0) < n_classes, "held_out_classes_ names an unknown class")
-    binary = len(model.classes_) == 2
-    require(model._single_output == binary, "the number of classes does not fit the outputs")
-    _check_head(model, model._head.n_inputs, 1 if binary else len(model.classes_))
-
-
-def _check_few_directions(model: FewDirectionsRegressor) -> None:
-    _check_head(model, model.n_directions_, None)
-
-
-def _check_dynamics(model: DynamicsRegressor) -> None:
-    columns = model._columns
-    require(len(columns.variables) == model.n_features_in_, "the equations have another number of variables")
-    require(model.inputs_ == columns.groups, "inputs_ are not those of the equations")
-    require(model.input_graph_.shape[1] == len(columns.groups), "input_graph_ has another number of inputs")
-    require(model.lower_.size == len(columns.states), "lower_ and upper_ have another number of states")
-    require(len(model.heads_) == model.n_features_in_, "there is not one function for each variable")
-    for head, support in zip(model.heads_, model.input_graph_, strict=True):
-        n_columns = int(support[columns.labels].sum())
-        require((head.n_inputs, head.n_outputs) == (n_columns, 1), "a function does not fit the graph")
-
-
-def _check_dictionary(model: SparseDictionaryRegressor) -> None:
-    polynomial = model.polynomial_
-    require(polynomial.exponents.shape[1] == model.n_features_in_, "the polynomial has another number of inputs")
-    names = getattr(model, "feature_names_in_", None)
-    require(names is None or len(set(names)) == len(names), "two inputs have the same name")
-
-
-def _check_network(model: Any) -> None:
-    network: Network = model.network_
-    require(network.n_inputs == model.n_features_in_, "the network has another number of inputs")
-    require(network.n_outputs == model.y_scale_.size, "the network has another number of outputs")
-    require(network.n_outputs == 1 or not model._one_output, "the network has several outputs instead of one")
-    check_parameters("parameters_", network, model.parameters_.size)
-
-
-def _check_two_stages(model: Any, layer: int = 0) -> None:
-    _check_network(model)
-    require(layer <= len(model.network_.widths), "the network has too few layers")
-    columns = [model.network_.n_inputs, *model.network_.widths][layer]
-    require(model.initial_norms_.size == columns, "initial_norms_ does not fit the network")
-    path: Path = model.path_
-    require(path.magnitudes.shape[1] == columns, "path_ does not fit the network")
-    require(path.bic is not None and len(path.bic) > 0, "path_ has no BIC")
-
-
-def _check_adaptive_directions(model: AdaptiveDirectionsRegressor) -> None:
-    _check_two_stages(model, layer=1)
-
-
-def _check_lags(model: LagTransformer) -> None:
-    d, lags = model.n_features_in_, model.lags_
-    require(len(set(lags)) == len(lags), "lags_ repeats a lag")
-    # The length first: a forged number of inputs must not be laid out in memory.
-    require(model.feature_groups_.size == d * len(lags), "feature_groups_ does not fit the lags")
-    require(np.array_equal(model.feature_groups_, np.tile(np.arange(d), len(lags))), "feature_groups_ is not in order")
 
 
 def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
@@ -228,10 +144,10 @@ _OPTIONAL_OF_VARIABLES = (
     | _ASSESSED
     | {"selection_frequencies_", "q_values_", "interactions_", "stand_ins_", "judge_", "_encoding"}
 )
-_PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, _check_two_stages, _OPTIONAL)
+_PENALISED = Description({**_inputs, **_network, **_support, **_two_stages}, check_two_stages, _OPTIONAL)
 
 ESTIMATORS: dict[type[BaseEstimator], Description] = {
-    FewVariablesRegressor: Description(_variables, _check_few_variables, _OPTIONAL_OF_VARIABLES),
+    FewVariablesRegressor: Description(_variables, check_few_variables, _OPTIONAL_OF_VARIABLES),
     FewVariablesClassifier: Description(
         {
             **_variables,
@@ -239,7 +155,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "held_out_probabilities_": array("float", "held out", "classes", least=0.0),
             "held_out_classes_": array("int", "held out", least=0),
         },
-        _check_classifier,
+        check_classifier,
         _OPTIONAL_OF_VARIABLES,
     ),
     FewDirectionsRegressor: Description(
@@ -256,7 +172,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "rank_errors_se_": array("float", "candidates", finite=False),
             "path_": one_of(Path),
         },
-        _check_few_directions,
+        check_few_directions,
         _OPTIONAL | _ASSESSED | {"selection_frequencies_"},
     ),
     DynamicsRegressor: Description(
@@ -275,7 +191,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "upper_": array("float", "states"),
             "step_": real(above=0.0),
         },
-        _check_dynamics,
+        check_dynamics,
         _OPTIONAL | {"input_frequencies_"},
     ),
     SparseDictionaryRegressor: Description(
@@ -283,10 +199,10 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             **_inputs,
             "path_": one_of(DictionaryFit),
         },
-        _check_dictionary,
+        check_dictionary,
         _OPTIONAL,
     ),
-    NeuralRegressor: Description({**_inputs, **_network, **_support}, _check_network, _OPTIONAL),
+    NeuralRegressor: Description({**_inputs, **_network, **_support}, check_network, _OPTIONAL),
     GroupLassoRegressor: _PENALISED,
     AdaptiveGroupLassoRegressor: _PENALISED,
     AdaptiveDirectionsRegressor: Description(
@@ -299,7 +215,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "singular_values_": array("float", "singular values", least=0.0),
             "rank_": whole(),
         },
-        _check_adaptive_directions,
+        check_adaptive_directions,
         _OPTIONAL,
     ),
     LagTransformer: Description(
@@ -308,7 +224,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "lags_": rows(whole(), least=1),
             "feature_groups_": array("int", "columns", least=0),
         },
-        _check_lags,
+        check_lags,
         _OPTIONAL,
     ),
 }

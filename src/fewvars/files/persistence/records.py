@@ -18,7 +18,8 @@ from fewvars._common.kinds import (
     truth,
     whole,
 )
-from fewvars.columns.encoding import Category, Encoding, Number
+from fewvars.columns.encoders import Category, Number
+from fewvars.columns.encoding import Encoding
 from fewvars.columns.kinds import MOST_LEVELS
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
