@@ -115,3 +115,20 @@ def test_few_terms_explain_a_single_transient():
     assert model.graph_.all()
     exponents = {tuple(row) for row in model.heads_[1].as_polynomial().exponents.tolist()}
     assert exponents == {(0, 1), (1, 1)}
+
+
+@pytest.mark.slow
+def test_equations_on_a_cluster_are_the_same():
+    t = np.arange(0, 10, 0.01)
+    X = noisy(simulate(Lorenz63(), t), 0.02)
+    options = {"head": "dictionary", "random_state": 0}
+    here = fv.DynamicsRegressor(**options, n_jobs=1).fit(X, t=t)
+    there = fv.DynamicsRegressor(**options, n_jobs=2, dask="local").fit(X, t=t)
+    assert there.equations_ == here.equations_
+    np.testing.assert_array_equal(there.input_q_values_, here.input_q_values_)
+
+
+def test_an_address_must_be_text(lorenz):
+    t, _, X, _ = lorenz
+    with pytest.raises(ValueError, match="dask=8786"):
+        fv.DynamicsRegressor(dask=8786).fit(X, t=t)

@@ -114,33 +114,48 @@ class Equation:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Equations to be found, one for each target of the measurements."""
+    """Equations to be found, one for each target of the measurements.
+
+    Attributes
+    ----------
+    data : Measurements
+    settings : EquationSettings
+    include, exclude : (d, groups) bool
+        What each equation must or must not depend on.
+    shared : Inputs
+        Of all equations, scaled once.
+    terms : Terms
+        Of these inputs.
+    """
 
     data: Measurements
     settings: EquationSettings
+    include: np.ndarray
+    exclude: np.ndarray
     shared: Inputs
     terms: Terms
 
     @classmethod
-    def of(cls, data: Measurements, settings: EquationSettings) -> "System":
-        """Scale the inputs once."""
+    def of(cls, data: Measurements, settings: EquationSettings, include: np.ndarray, exclude: np.ndarray) -> "System":
+        """Scale the inputs."""
         rows = Rows(np.arange(len(data.weight)), data.weight / data.weight.mean(), None, data.runs, None)
         gap = min(data.gap, max(map(len, rows.runs)) // 8)  # a wider one would leave nothing of short runs
         shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=gap)
         scaled = np.ascontiguousarray(shared.scaling.apply(data.inputs))
         rows_are_samples = data.windows.shape[0] == data.windows.shape[1]
-        return cls(data, settings, shared, Terms.of(scaled, data.labels, None if rows_are_samples else data.windows))
+        terms = Terms.of(scaled, data.labels, None if rows_are_samples else data.windows)
+        return cls(data, settings, include, exclude, shared, terms)
 
-    def groups(self, include: np.ndarray, exclude: np.ndarray) -> Groups:
-        """Return the groups of inputs with those (masks) that an equation must or must not depend on."""
+    def groups(self, i: int) -> Groups:
+        """Return the groups of inputs with those that the i-th equation must or must not depend on."""
         labels, scaling = self.data.labels, self.shared.scaling
-        included, excluded = (np.flatnonzero(mask) for mask in (include, exclude))
+        included, excluded = (np.flatnonzero(mask[i]) for mask in (self.include, self.exclude))
         return Groups.of(labels, included, excluded, self.shared.Z, scaling.constant)
 
-    def find(self, i: int, include: np.ndarray, exclude: np.ndarray) -> Equation:
+    def find(self, i: int) -> Equation:
         """Find the i-th equation."""
         data, settings = self.data, self.settings
-        groups = self.groups(include, exclude)
+        groups = self.groups(i)
         prepared = Prepared.of(
             self.shared,
             data.targets[:, [i]],

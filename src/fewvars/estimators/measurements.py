@@ -1,6 +1,7 @@
 """From trajectories to what the search for equations is given: inputs, and left sides in one of three forms."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse import eye_array
@@ -8,7 +9,7 @@ from scipy.sparse import eye_array
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.equations import Measurements
 from fewvars.series.smoothing import is_discrete, smoother
-from fewvars.series.trajectories import Trajectories
+from fewvars.series.trajectories import FEWEST_ROWS, Trajectories, by_run
 from fewvars.series.weak_form import WeakForm
 
 NARROWEST = 3  # samples on each side of the centre of a window
@@ -99,6 +100,50 @@ class Smooth:
         if order == 2:
             derivatives.append(smoother(found.derivative, runs.t, trajectory=runs.runs, strength=0.0).derivative)
         return cls(values, tuple(derivatives), noise, int(np.ceil(np.max(width[~discrete], initial=0.0))))
+
+
+def measured(
+    columns: InputColumns,
+    runs: Trajectories,
+    X: FloatArray,
+    u: FloatArray,
+    weight: FloatArray,
+    y: FloatArray | None,
+    target: str,
+    smoothing: str,
+) -> tuple[Measurements, FloatArray]:
+    """Return what the search is given, and the states (n, states).
+
+    Parameters
+    ----------
+    X, u, weight : (n, d), (n, controls), (n,)
+    y : (n, d), optional
+        Measured derivatives, which are then the left sides.
+    target, smoothing : str
+        As for `DynamicsRegressor`.
+    """
+    rows = runs.rows
+    X, u, weight = X[rows], u[rows], weight[rows]
+    for j in columns.angles:
+        X[:, [j]] = by_run(runs.places, X[:, [j]], partial(np.unwrap, axis=0))
+    smooths = smoothing == "on" or (smoothing == "auto" and target != "step")
+    smooth = Smooth.of(runs, X, columns.order, smooths)
+    states = smooth.values if columns.order == 1 else np.column_stack([smooth.values, smooth.derivatives[0]])
+    inputs = columns.columns(states, u, runs.t)
+    if y is not None:
+        return at_samples(columns, runs, inputs, weight, y[rows], gap=smooth.bandwidth), states
+    if target == "weak":
+        return in_weak_form(columns, runs, X, inputs, weight, smooth), states
+    if target == "derivative":
+        left, gap = smooth.derivatives[-1], smooth.bandwidth
+        return at_samples(columns, runs, inputs, weight, left, gap=gap, smoothed=True), states
+    now, then = runs.next_rows()
+    if now.size < FEWEST_ROWS:
+        raise ValueError(
+            f'target="step" needs rows one step of {runs.step:g} apart, and only {now.size} have such a successor: '
+            'sample at equal steps, or use target="weak".'
+        )
+    return at_samples(columns, runs, inputs, weight, X[then] - X[now], places=now), states
 
 
 def in_weak_form(

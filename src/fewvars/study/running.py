@@ -2,23 +2,21 @@
 
 The process that coordinates writes the rows as results come in. Workers therefore need no shared folder, there is
 one writer, and a kill loses no more than the fits in flight.
-
-Dask is spoken to directly and not as a backend of joblib: joblib 1.6 waits forever for a fit that Dask has given up
-because its workers died.
 """
 
 import os
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
+from fewvars._common.cluster import completed, connected
 from fewvars._common.validation import check_whole
 from fewvars.study.fit import Result, failed, run_task
 from fewvars.study.row import Key
@@ -26,7 +24,6 @@ from fewvars.study.tasks import Task
 
 # Runs tasks and yields each with its result, in any order; None if its worker may have died of it.
 Place = Callable[[Iterable[Task]], Iterator[tuple[Task, Result | None]]]
-_WAIT_SECONDS = 60.0
 
 
 def results(tasks: Iterable[Task], place: Place) -> Iterator[Result]:
@@ -97,41 +94,5 @@ def _end_with_parent() -> None:
 @contextmanager
 def dask(address: str, jobs: int) -> Iterator[Place]:
     """Give a place on the Dask cluster at an address, or on one of its own if the address is "local"."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise ImportError('Dask is not installed: pip install "fewvars[dask]".') from None
-    if address != "local":
-        with Client(address, timeout=_WAIT_SECONDS, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=_WAIT_SECONDS)
-            yield _cluster(client)
-        return
-    with (
-        LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield _cluster(client)
-
-
-def _cluster(client: Any) -> Place:
-    from distributed import KilledWorker, as_completed
-
-    def run(tasks: Iterable[Task]) -> Iterator[tuple[Task, Result | None]]:
-        name = uuid.uuid4().hex
-        futures = {
-            client.submit(run_task, task, key=f"fewvars-{name}-{i}", pure=False): task for i, task in enumerate(tasks)
-        }
-        # With its loop given, it does not look for a default client, which belongs to whoever uses this library.
-        done = as_completed(list(futures), loop=client.loop, with_results=True, raise_errors=False)
-        for future, value in done:
-            task = futures.pop(future)
-            if future.status == "finished":
-                yield task, value
-            elif future.status == "error" and isinstance(value[1], KilledWorker):
-                yield task, None
-            elif future.status == "error":
-                raise value[1]
-            else:
-                raise ConnectionError(f"the Dask cluster dropped a fit (its status is {future.status!r}).")
-
-    return run
+    with connected(address, jobs) as client:
+        yield partial(completed, client, run_task)

@@ -1,0 +1,219 @@
+"""What a fitted system answers: graphs, equations, the vector field, simulations and scores."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import make_interp_spline
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fewvars._common.validation import FloatArray, check_real
+from fewvars.estimators.about_systems import checked_controls, checked_derivatives
+from fewvars.estimators.measurements import InputColumns, measured
+from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
+from fewvars.heads import Head
+from fewvars.series.trajectories import Trajectories
+
+RANGE = 0.5  # part of a variable's range by which a simulation may leave it
+
+
+class FittedSystem(BaseEstimator):
+    """Abstract: the answers of a model whose `fit` has found a function of few inputs for each variable."""
+
+    target: str
+    smoothing: str
+    n_features_in_: int
+    heads_: tuple[Head, ...]
+    input_graph_: np.ndarray
+    input_scores_: FloatArray
+    input_q_values_: FloatArray
+    input_frequencies_: FloatArray
+    lower_: FloatArray
+    upper_: FloatArray
+    step_: float
+    _columns: InputColumns
+
+    def _by_variable(self, values: np.ndarray, combine: Any) -> np.ndarray:
+        """Return values (d, groups) combined over the groups that belong to each variable, (d, d)."""
+        d = len(self._columns.variables)
+        parts = values[:, : self._columns.order * d].reshape(d, -1, d)
+        return combine(parts, axis=1)
+
+    @property
+    def graph_(self) -> np.ndarray:
+        """Which equation depends on which variable, (d, d)."""
+        return self._by_variable(self.input_graph_, np.any)
+
+    @property
+    def edge_scores_(self) -> FloatArray:
+        """Evidence for every edge, selected or not, (d, d)."""
+        return self._by_variable(self.input_scores_, np.max)
+
+    @property
+    def edge_q_values_(self) -> FloatArray:
+        """The smallest false discovery rate at which each edge would be selected, (d, d)."""
+        return np.minimum(self._columns.order * self._by_variable(self.input_q_values_, np.min), 1.0)
+
+    @property
+    def edge_frequencies_(self) -> FloatArray:
+        """Share of the resamples in which each edge was selected, (d, d)."""
+        return self._by_variable(self.input_frequencies_, np.max)
+
+    @property
+    def equations_(self) -> list[str]:
+        """The right side of each equation."""
+        check_is_fitted(self, "heads_")
+        names, labels = np.array(self._columns.names, dtype=object), self._columns.labels
+        texts = []
+        for head, support in zip(self.heads_, self.input_graph_, strict=True):
+            chosen = [str(name) for name in names[support[labels]]]
+            text = head.text(chosen)
+            texts.append(f"{head.describe()} of {', '.join(chosen)}" if text is None else text[0])
+        return texts
+
+    def predict(self, X: ArrayLike, *, u: ArrayLike | None = None, t: ArrayLike | None = None) -> FloatArray:
+        """Return the right sides of the equations, (n, d): derivatives, or with a target "step" the next states.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, states)
+            The variables; with ``order=2`` followed by their velocities.
+        u : array-like of shape (n, controls), optional
+        t : array-like of shape (n,) or scalar, optional
+            Times, if the model was fitted with ``time=True``.
+        """
+        check_is_fitted(self, "heads_")
+        states = self._states(X)
+        controls, _ = checked_controls(u, len(states), self._columns.variables, len(self._columns.controls))
+        if t is None and self._columns.time:
+            raise ValueError("t is missing: the model was fitted with time=True; give the times too.")
+        times = np.broadcast_to(np.asarray(0.0 if t is None else t, dtype=np.float64), (len(states),))
+        return self._field(states, controls, times)
+
+    def _states(self, X: ArrayLike) -> FloatArray:
+        if self._columns.order == 1:
+            return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        states = np.asarray(X, dtype=np.float64)
+        if states.ndim != 2 or states.shape[1] != len(self._columns.states):
+            raise ValueError(
+                f"X has shape {states.shape}: give the {self.n_features_in_} variables followed by their velocities, "
+                f"shape (n, {len(self._columns.states)})."
+            )
+        return states
+
+    def _field(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
+        columns, labels = self._columns.columns(states, u, t), self._columns.labels
+        found = np.column_stack(
+            [
+                head.predict(columns[:, support[labels]])[:, 0]
+                for head, support in zip(self.heads_, self.input_graph_, strict=True)
+            ]
+        )
+        return states + found if self.target == "step" else found
+
+    def simulate(
+        self, x0: ArrayLike, t: ArrayLike, *, u: Any = None, margin: float = RANGE, rtol: float = 1e-6
+    ) -> Simulation:
+        """Integrate the equations from a state, as long as it stays near the data.
+
+        Parameters
+        ----------
+        x0 : array-like of shape (states,)
+            The state at the first time: the variables, with ``order=2`` followed by their velocities.
+        t : array-like of shape (n,)
+            Increasing times.
+        u : array-like of shape (n, controls) or callable, optional
+            Controls at these times, interpolated linearly, or as a function of time.
+        margin : float, default=0.5
+            The simulation stops when a variable is outside its range in the data by more than this part of the range.
+            Angles may go round.
+        rtol : float, default=1e-6
+            Relative tolerance of a step.
+
+        Returns
+        -------
+        Simulation
+            The states (n, states) and how it ended.
+        """
+        check_is_fitted(self, "heads_")
+        columns, times = self._columns, np.asarray(t, dtype=np.float64)
+        start = np.asarray(x0, dtype=np.float64)
+        if start.shape != (len(columns.states),) or not np.isfinite(start).all():
+            raise ValueError(f"x0={x0!r}: give {len(columns.states)} finite numbers, for {', '.join(columns.states)}.")
+        if times.ndim != 1 or times.size < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+            raise ValueError("t must hold at least two finite, increasing times.")
+        check_real("margin", margin)
+        check_real("rtol", rtol, strict=True)
+        control = self._control_function(u, times)
+        extent = self.upper_ - self.lower_
+        lower, upper = self.lower_ - margin * extent, self.upper_ + margin * extent
+        lower[list(columns.angles)], upper[list(columns.angles)] = -np.inf, np.inf
+        bounds = Bounds(lower, upper, columns.states)
+
+        def field(time: float, x: FloatArray) -> FloatArray:
+            found = self._field(x[None], control(time)[None], np.array([time]))[0]
+            return found if columns.order == 1 else np.r_[x[len(found) :], found]
+
+        if self.target == "step":
+            if np.abs(np.diff(times) - self.step_).max() > 1e-3 * self.step_:
+                raise ValueError(f'With target="step" the times t must be {self.step_:g} apart, as in the data.')
+            return iterate(field, start, times, bounds)
+        return integrate(field, start, times, bounds, rtol, rtol * np.where(extent > 0, extent, 1.0))
+
+    def _control_function(self, u: Any, t: FloatArray) -> Any:
+        n_controls = len(self._columns.controls)
+        if callable(u):
+            return lambda time: np.asarray(u(time), dtype=np.float64).reshape(n_controls)
+        values, _ = checked_controls(u, len(t), self._columns.variables, n_controls)
+        if not n_controls:
+            return lambda time: np.empty(0)
+        line = make_interp_spline(t, values, k=1)
+        return lambda time: line(min(max(time, t[0]), t[-1]))
+
+    def valid_time(self, X: ArrayLike, t: ArrayLike, *, u: Any = None, threshold: float = 0.4) -> float:
+        """Return for how long a simulation from the first row of X stays close to the trajectory X.
+
+        The error is the distance of the states over the root mean square distance of X from its mean; the time is
+        that of the last row before the error exceeds the threshold, counted from the first row.
+        """
+        states = self._states(X)
+        check_real("threshold", threshold, strict=True)
+        times = np.asarray(t, dtype=np.float64)
+        if times.shape != (len(states),):
+            raise ValueError(f"t has shape {times.shape}: give one time for each of the {len(states)} rows of X.")
+        found = self.simulate(states[0], times, u=u).X
+        size = np.sqrt(((states - states.mean(axis=0)) ** 2).sum(axis=1).mean())
+        good = np.linalg.norm(found - states, axis=1) <= threshold * size
+        return float(times[-1 if good.all() else max(int(np.argmin(good)) - 1, 0)] - times[0])
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        t: ArrayLike | float | None = None,
+        trajectory: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+    ) -> float:
+        """Return the coefficient of determination of the left sides of the equations, averaged over the variables.
+
+        The left sides are taken from other trajectories as in `fit`, which describes the parameters.
+        """
+        check_is_fitted(self, "heads_")
+        variables = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
+        columns = self._columns
+        controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
+        derivatives = None if y is None else checked_derivatives(y, variables.shape)
+        present = np.isfinite(np.column_stack([variables, controls])).all(axis=1)
+        runs = Trajectories.of(t, trajectory, present)
+        ones = np.ones(len(variables))
+        data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.target, self.smoothing)
+        labels = columns.labels
+        left = [
+            np.var(data.targets[:, i] - data.windows @ head.predict(data.inputs[:, support[labels]])[:, 0])
+            for i, (head, support) in enumerate(zip(self.heads_, self.input_graph_, strict=True))
+        ]
+        total = data.targets.var(axis=0)
+        moving = total > 0
+        return float(np.mean(1.0 - np.array(left)[moving] / total[moving])) if moving.any() else 1.0
