@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.signal import lfilter
 
+from fewvars.engine.losses import SQUARED
 from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.terms import Terms
 from fewvars.search.variables.testable import Testable
@@ -15,7 +16,7 @@ def autoregressive(coefficient, n, columns=1, seed=0):
     return lfilter([1.0], [1.0, -coefficient], noise, axis=0)
 
 
-def standardised(X, y, labels=None, weights=None, ordered=True):
+def standardised(X, y, labels=None, weights=None, ordered=True, loss=SQUARED):
     """Return standardised data to test on: by default every input is a group, and all rows are one run."""
     n, d = X.shape
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -25,6 +26,7 @@ def standardised(X, y, labels=None, weights=None, ordered=True):
         np.ones(n) if weights is None else weights,
         np.arange(n) == 0,
         ordered,
+        loss,
     )
 
 

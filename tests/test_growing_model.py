@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from fewvars.search.variables import growing_model
+from fewvars.search.variables import unexplained
 from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.terms import Term, Terms
@@ -43,7 +43,7 @@ def p_of(model, term):
 
 @pytest.fixture
 def no_inflation(monkeypatch):
-    monkeypatch.setattr(growing_model, "FEWEST_EFFECTIVE", np.inf)
+    monkeypatch.setattr(unexplained, "FEWEST_EFFECTIVE", np.inf)
 
 
 @pytest.mark.usefixtures("no_inflation")
@@ -161,7 +161,7 @@ class TestNullColumns:
             return (np.array(found) < 0.05).mean()
 
         assert rate() < 0.1
-        monkeypatch.setattr(growing_model, "FEWEST_EFFECTIVE", np.inf)  # plain F-tests
+        monkeypatch.setattr(unexplained, "FEWEST_EFFECTIVE", np.inf)  # plain F-tests
         assert rate() > 0.15
 
 

@@ -69,7 +69,7 @@ def fit_polynomial_under(
 
     Monomials enter one by one, always the one with the largest score statistic. How many there are, and the ridge on
     their coefficients, is decided by the loss on the held-out rows of `cv`, for which they enter anew in each split:
-    the fewest whose mean loss is within one standard error of the smallest.
+    the fewest whose mean loss is within one standard error of the smallest. Of degree one, all enter.
 
     Parameters
     ----------
@@ -84,19 +84,27 @@ def fit_polynomial_under(
         Products of several inputs that are zero in all but fewer rows are left out.
     """
     library = _Monomials.of(X, max_degree, sample_weight, fewest_rows)
-    most = min(library.columns.shape[1], MOST_TERMS, min(len(train) for train, _ in cv) // ROWS_PER_TERM)
-    held_out = np.full((most + 1, len(X)), np.nan)
-    for train, test in cv:
-        order, fits = _entering(library.columns[train], Y[train], sample_weight[train], loss, most)
-        for k, B in enumerate(fits):
-            held_out[k:, test] = loss.values(_with_constant(library.columns[test], order[:k]) @ B, Y[test])
-    counted = ~np.isnan(held_out[0])
-    fewest = _fewest(held_out[:, counted], sample_weight[counted])
-    terms, _ = _entering(library.columns, Y, sample_weight, loss, fewest)
+    if max_degree == 1:  # every input was selected
+        terms = np.arange(library.columns.shape[1])
+    else:
+        terms = _chosen(library.columns, Y, sample_weight, loss, cv)
     columns = _with_constant(library.columns, terms)
     ridge = min(RIDGES, key=lambda ridge: _held_out_loss(columns, Y, sample_weight, loss, ridge, cv))
     found = library.polynomial(terms, _fit(columns, Y, sample_weight, loss, ridge))
     return found.with_digits_for(X[:: -(-len(X) // _ROWS_FOR_DIGITS)])
+
+
+def _chosen(columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, cv: Splits) -> np.ndarray:
+    """Return the columns that enter."""
+    most = min(columns.shape[1], MOST_TERMS, min(len(train) for train, _ in cv) // ROWS_PER_TERM)
+    held_out = np.full((most + 1, len(Y)), np.nan)
+    for train, test in cv:
+        order, fits = _entering(columns[train], Y[train], weight[train], loss, most)
+        for k, B in enumerate(fits):
+            held_out[k:, test] = loss.values(_with_constant(columns[test], order[:k]) @ B, Y[test])
+    counted = ~np.isnan(held_out[0])
+    fewest = _fewest(held_out[:, counted], weight[counted])
+    return _entering(columns, Y, weight, loss, fewest)[0]
 
 
 def _entering(

@@ -8,6 +8,7 @@ import numpy as np
 from fewvars.search.variables.growing_model import GrowingModel, smallest
 from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.terms import Term
+from fewvars.search.variables.unexplained import effective_rows
 
 LEVEL = 0.025  # of the first group that enters
 TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
@@ -16,6 +17,7 @@ SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
 MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is tried as a wave
 REFINEMENT = 0.05  # level of terms of groups that are in already
 FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
+MOST_RELATED = 100  # groups that are related to the outputs on their own
 _LOOKS = 4  # candidates of each kind whose p-values are computed with all corrections
 
 
@@ -31,12 +33,15 @@ class Proposal:
         The groups that have entered, the first first; some may have left again.
     dependent : bool
         Whether neighbouring rows were found to depend on each other.
+    related : (groups,) bool, optional
+        Groups that are related to the outputs on their own, whatever the others say about them.
     """
 
     mask: np.ndarray
     terms: tuple[Term, ...]
     order: tuple[int, ...]
     dependent: bool
+    related: np.ndarray | None = None
 
     @property
     def nested(self) -> list[np.ndarray]:
@@ -81,6 +86,19 @@ def forward_search(
     if n_groups is None:
         _drop_idle(model, usable, included)
     return Proposal(model.mask, tuple(model.chosen), tuple(order), model.dependent)
+
+
+def related_groups(model: GrowingModel, usable: np.ndarray) -> np.ndarray:
+    """Return the usable groups (a mask) with a significant line or curve, at most a hundred."""
+    p_values = np.ones(usable.size)
+    for kind in ("line", "curve"):
+        rivals = usable.sum() / _share(model, kind)
+        for group in np.flatnonzero(usable & (model.screen(kind) * rivals <= LEVEL)).tolist():
+            p_value = model.p_value(model.orthogonal(Term(kind, (group,)))) * rivals
+            p_values[group] = min(p_values[group], p_value)
+    found = np.zeros_like(usable)
+    found[smallest(p_values, MOST_RELATED)] = True
+    return found & (p_values <= LEVEL)
 
 
 def _level(n_inside: int) -> float:
@@ -140,7 +158,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
         if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
             continue
         basis = model.orthogonal(term)
-        if model.effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
+        if effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
             yield model.p_value(basis) * n_rivals / _share(model, "product"), term
 
 
@@ -174,7 +192,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     inputs = np.flatnonzero(inside[labels])
     for i, j in suspicious_products(model, inputs, _LOOKS, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
-        if labels[i] != labels[j] and model.effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
+        if labels[i] != labels[j] and effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
             yield term
 
 

@@ -11,7 +11,6 @@ as the score equations make it orthogonal to the model, they are score tests (Ra
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy.special import fdtrc
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import Loss, medians, robust_spread
@@ -19,12 +18,12 @@ from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.search.variables.main_effects import MainEffects
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.search.variables.testable import Testable
+from fewvars.search.variables.unexplained import Unexplained
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
 WILD = 6.0  # and beyond which an output is brought back before supports are compared
 SHORTEST_BLOCK = 5  # of dependent rows: no filter takes out all dependence
-FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
 _RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
 
 
@@ -38,6 +37,7 @@ class GrowingModel:
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
         self.n_counted = int(self._counted.sum())
+        self.block = 1
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
         self._main = MainEffects(terms)
         self._Q: FloatArray
@@ -54,7 +54,15 @@ class GrowingModel:
     @property
     def degrees_of_freedom(self) -> int:
         """Rows less columns."""
-        return self.n_counted - self._Q.shape[1]
+        return self._unexplained.degrees_of_freedom
+
+    @property
+    def _unexplained(self) -> Unexplained:
+        """What the tests are made on."""
+        return self._tested(self.residual, self._Q.shape[1])
+
+    def _tested(self, residual: FloatArray, n_columns: int) -> Unexplained:
+        return Unexplained(residual, n_columns, self.n_counted, self.block, not self.loss.outliers)
 
     @property
     def robust_outputs(self) -> FloatArray:
@@ -105,11 +113,7 @@ class GrowingModel:
 
     def p_value(self, basis: FloatArray) -> float:
         """Return the p-value of adding columns that are orthonormal to each other and to the model, (n, m)."""
-        m = basis.shape[1]
-        if m == 0 or self._denominator(m) < 2:
-            return 1.0
-        explained = ((basis.T @ self.residual) ** 2).sum(axis=0)
-        return float(self._combined(self._ratio(explained, m) / self._inflation(basis), m))
+        return self._unexplained.p_value(basis)
 
     def dropped_p_value(self, group: int) -> float:
         """Return the p-value of leaving out every term that a group occurs in."""
@@ -120,50 +124,21 @@ class GrowingModel:
         lost = rest @ (vectors[:, large] / np.sqrt(squares[large]))
         if not lost.shape[1]:
             return 1.0
-        outputs = self.robust_outputs if self.loss.outliers else self._left(others)
-        explained = ((lost.T @ outputs) ** 2).sum(axis=0)
+        if not self.loss.outliers:  # what the model without them leaves, as the whole one may leave next to nothing
+            without = self._left(others)
+            return self._tested(without - others @ (others.T @ without), others.shape[1]).p_value(lost)
+        left = self._unexplained
+        explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
-        ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / self._inflation(lost)
-        return float(self._combined(ratio, lost.shape[1], self._denominator(0)))
+        ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / left.inflation(lost)
+        return float(left.combined(ratio, lost.shape[1], left.denominators(0)))
 
     def screen(self, kind: str) -> FloatArray:
         """Return plain p-values (groups,) of adding a line or a curve of each group."""
-        found = np.ones(self.terms.n_groups)
+        found, left = np.ones(self.terms.n_groups), self._unexplained
         for groups, width, explained in self._main.explained(kind, self.residual):
-            found[groups] = self._combined(self._ratio(explained, width), width)
+            found[groups] = left.combined(left.ratios(explained, width), width)
         return found
-
-    def effective_rows(self, basis: FloatArray) -> float:
-        """Return the smallest number of rows that carry a column of a basis, (sum u^2)^2 / sum u^4."""
-        squares = basis * basis
-        return float((1.0 / np.maximum((squares * squares).sum(axis=0), 1e-300)).min(initial=np.inf))
-
-    def _ratio(self, explained: FloatArray, m: int) -> FloatArray:
-        """Return F ratios of m columns that explain so much of each output (..., outputs)."""
-        left = np.maximum((self.residual**2).sum(axis=0) - explained, 1e-300)
-        return (explained / m) / (left / max(self.degrees_of_freedom - m, 1))
-
-    def _combined(self, ratios: FloatArray, m: int, free: int | None = None) -> FloatArray:
-        """Return p-values of F ratios (..., outputs): the smallest over the outputs, times their number."""
-        p = fdtrc(m, max(self._denominator(m) if free is None else free, 1), ratios).min(axis=-1)
-        return np.minimum(p * self.Y.shape[1], 1.0)
-
-    def _denominator(self, m: int) -> int:
-        free = self.degrees_of_freedom - m
-        return free if self.block == 1 else min(free, self.n_counted // self.block - 1)
-
-    def _inflation(self, basis: FloatArray) -> FloatArray:
-        """Return by how much the scores of a basis vary more than those of independent, equal errors, (outputs,).
-
-        The errors are what is left with the basis in the model: an effect is no reason to doubt itself.
-        """
-        if self.block == 1 and self.effective_rows(basis) < FEWEST_EFFECTIVE:
-            return np.ones(self.Y.shape[1])
-        errors = self.residual - basis @ (basis.T @ self.residual)
-        variance = (errors**2).sum(axis=0) / max(self.degrees_of_freedom - basis.shape[1], 1)
-        scores = basis[:, :, None] * errors[:, None, :]
-        sums = scores if self.block == 1 else np.add.reduceat(scores, np.arange(0, len(scores), self.block), axis=0)
-        return np.maximum((sums**2).sum(axis=0).mean(axis=0) / np.maximum(variance, 1e-300), 1.0)
 
     def _rebuild(self) -> None:
         """Make everything anew from the chosen terms and the filter."""
@@ -206,7 +181,6 @@ class GrowingModel:
         else:
             rest = self._left(self._Q)
             self._fitted, self.residual = self._y - rest, rest - self._Q @ (self._Q.T @ rest)
-        self.block = 1
         if self.dependent:
             time = max(map(autocorrelation_time, self.residual.T))
             self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import AUTO, MONOTONE, Groups, VariableSettings
 from fewvars.search.variables.support import UNTESTED, Support, choose_support, settled
 from fewvars.search.variables.tested import propose
+from fewvars.search.variables.thinning import thinned
 from fewvars.series.dependence import autocorrelation_time
 
 # From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
@@ -82,29 +84,31 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
     """
     if settings.judge != AUTO:
         return _found_along_path(problem, groups, settings, progress, JUDGES[settings.judge])
-    nested = [groups.included]
+    proposal = None
     if groups.usable.any() and not problem.constant:
         progress.stage("searching", "step")
         proposal, problem = propose(problem, groups, settings.n_variables)
         if settings.solver == MONOTONE or networks_matter(problem, proposal):
             return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
-        nested = proposal.nested
-    return _settled_in_closed_form(problem, groups, settings, nested)
+    return _settled_in_closed_form(problem, groups, settings, proposal)
 
 
 def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSettings) -> Variables:
     """Find groups of inputs without any network: quick, for repetitions on parts of the rows."""
     if problem.constant or not groups.usable.any():
-        return _settled_in_closed_form(problem, groups, settings, [groups.included])
+        return _settled_in_closed_form(problem, groups, settings, None)
     proposal, problem = propose(problem, groups, settings.n_variables)
-    return _settled_in_closed_form(problem, groups, settings, proposal.nested)
+    return _settled_in_closed_form(problem, groups, settings, proposal)
 
 
 def _settled_in_closed_form(
-    problem: Problem, groups: Groups, settings: VariableSettings, nested: Sequence[np.ndarray]
+    problem: Problem, groups: Groups, settings: VariableSettings, proposal: Proposal | None
 ) -> Variables:
     closed = closed_search(problem, groups.labels, settings)
-    support = settled(closed, nested, groups.included, fixed=settings.n_variables is not None)
+    nested, fixed = [groups.included] if proposal is None else proposal.nested, settings.n_variables is not None
+    support = settled(closed, nested, groups.included, fixed=fixed)
+    if proposal is not None and not fixed:
+        support = _with_related(closed, support, proposal, groups.included)
     return Variables(support, groups, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
 
 
@@ -145,6 +149,7 @@ def _found_along_path(
             support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
         else:
             support = settled(closed, proposal.nested, groups.included, tolerance, rivals=similar)
+        support = _with_related(closed, support, proposal, groups.included)
         if not network_explains_more(search, closed, support.groups, nested, clearly=not proposal.dependent):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
@@ -163,6 +168,18 @@ def _found_along_path(
 def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
     """Return the search that compares supports in closed form."""
     return SupportSearch(RidgeJudge.of(problem, labels, settings), problem.samples, labels)
+
+
+def _with_related(search: SupportSearch, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
+    """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good."""
+    if proposal.related is None or not proposal.related.any():
+        return support
+    judge = cast(RidgeJudge, search.judge)
+    mask, errors = thinned(search.samples, judge.terms, judge.held_out, proposal.related, included)
+    [base] = judge.judge([support.groups])
+    if judge.held_out.not_worse(base.errors, errors):
+        return support
+    return settled(search, [*proposal.nested, mask], included, fixed=True)
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:

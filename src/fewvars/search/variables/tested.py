@@ -8,7 +8,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED
 from fewvars.search.problem import Problem
 from fewvars.search.variables.evidence import interactions, p_values, q_values
-from fewvars.search.variables.forward import Proposal, forward_search
+from fewvars.search.variables.forward import Proposal, forward_search, related_groups
 from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.search.variables.testable import Testable
@@ -16,10 +16,11 @@ from fewvars.search.variables.testable import Testable
 
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
     """Search forward by tests; return the proposal, and the problem without wild outputs."""
-    model = GrowingModel(Testable.of(problem, groups.labels))
+    model, samples = GrowingModel(Testable.of(problem, groups.labels)), problem.samples
+    related = None if samples.loss.outliers else related_groups(model, groups.usable)
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
-    samples = problem.samples
     if samples.loss != SQUARED:  # other losses take care of outliers themselves
+        proposal = replace(proposal, related=related)
         return proposal, replace(problem, samples=replace(samples, loss=model.matched_loss()))
     Y, varying = samples.Y.copy(), np.ptp(samples.Y, axis=0) > 0
     terms = model.terms.of_inputs(samples.X.astype(np.float64)) if problem.terms is None else problem.terms
