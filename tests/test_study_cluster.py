@@ -239,7 +239,7 @@ def test_a_cluster_of_its_own(serial, tmp_path):
 
 
 def test_no_scheduler(tmp_path, monkeypatch):
-    monkeypatch.setattr(study.running, "_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr("fewvars._common.cluster._WAIT_SECONDS", 0.5)
     with pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
         study.run(tmp_path, experiments=MINI, replicates=1, dask="tcp://127.0.0.1:9")
     assert n_lines(tmp_path) == 0

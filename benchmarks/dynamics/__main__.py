@@ -21,30 +21,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 
 import fewvars as fv
+from benchmarks.dynamics.judging import field_row, judged
 from benchmarks.dynamics.problems import PROBLEMS, Trajectories, dream3
 from benchmarks.dynamics.rivals import RIVALS
 from benchmarks.rows import Row, add_options, collect, read, seeds, table
-from fewvars import metrics
 
 FILE = "dynamics.jsonl"
 DREAM3 = [f"size{size}-{name}" for size in (10, 50) for name in ("ecoli1", "ecoli2", "yeast1", "yeast2", "yeast3")]
-LYAPUNOV_TIME = 1 / 1.68  # of Lorenz-96 with forcing 8 and d = 40
-
-
-def judged(data: Trajectories, graph: np.ndarray, scores: np.ndarray | None) -> Row:
-    """Return what a graph is worth; ranks leave out the diagonal, as the papers on Granger causality do."""
-    row: Row = {
-        "edges": int(data.graph.sum()),
-        "missing": int((data.graph & ~graph).sum()),
-        "extra": int((graph & ~data.graph).sum()),
-        "f1": metrics.f1(data.graph, graph),
-        "precision": metrics.precision(data.graph, graph, diagonal=False),
-        "recall": metrics.recall(data.graph, graph, diagonal=False),
-    }
-    if scores is not None:
-        row["auroc"] = metrics.auroc(data.graph, scores, diagonal=False)
-        row["auprc"] = metrics.auprc(data.graph, scores, diagonal=False)
-    return {name: None if value != value else value for name, value in row.items()}
 
 
 def fewvars_row(data: Trajectories, problem: str, jobs: int, **options: object) -> Row:
@@ -59,20 +42,15 @@ def fewvars_row(data: Trajectories, problem: str, jobs: int, **options: object) 
     wrong, real = model.edge_q_values_ <= 0.05, data.graph
     row["q_missing"], row["q_extra"] = int((real & ~wrong).sum()), int((wrong & ~real).sum())
     row["heads"] = sorted(head.name for head in model.heads_)
-    if data.clean is not None and data.field is not None and model.target != "step":
-        row["field"] = metrics.centred_error(data.field(data.clean), model.predict(data.clean))
-    if problem.startswith("Lorenz-96, noise"):
-        rows = slice(0, 1000)
-        row["valid_time"] = model.valid_time(data.clean[rows], data.t[rows]) / LYAPUNOV_TIME
     row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return row
+    return row if model.target == "step" else row | field_row(data, problem, model.predict)
 
 
 def fit(problem: str, method: str, seed: int, *, folder: Path | None = None, jobs: int = 1) -> Row:
     """Return the row of one fit."""
     data = PROBLEMS[problem](seed) if problem in PROBLEMS else dream3(folder, problem.removeprefix("DREAM3 "))
     if method in RIVALS:
-        return RIVALS[method](data, judged)
+        return RIVALS[method](data, problem)
     return fewvars_row(data, problem, jobs, **({} if method == "fewvars" else {"target": method.split()[1]}))
 
 
@@ -87,11 +65,11 @@ def tables(rows: list[Row]) -> str:
             return format(np.mean(values), form) if values else "-"
 
         exact = sum(row["missing"] + row["extra"] == 0 for row in own)
-        figures = [mean(name) for name in ("f1", "precision", "recall", "auroc", "auprc", "field")]
+        figures = [mean(name) for name in ("f1", "precision", "recall", "auroc", "auprc", "field", "coefficients")]
         cost = [mean("valid_time", form=".1f"), mean("cpu", form=".0f"), mean("megabytes", form=".0f")]
         lines.append([problem, method, f"{exact} of {len(own)}", *figures, *cost])
-    header = "problem, method, exact graphs, F1, precision, recall, AUROC, AUPRC, field error, valid time, CPU s, MB"
-    return table(header.split(", "), lines)
+    measures = ["F1", "precision", "recall", "AUROC", "AUPRC", "field error", "coefficient error", "valid time"]
+    return table(["problem", "method", "exact graphs", *measures, "CPU s", "MB"], lines)
 
 
 def main() -> None:
