@@ -6,6 +6,8 @@ import numpy as np
 TINY_NETWORKS = {"first_updates": 60, "path_updates": 10, "path_factor": 2.0, "refit_updates": 60}
 QUICK = {**TINY_NETWORKS, "max_candidates": 4}
 QUICK_DIRECTIONS = {**TINY_NETWORKS, "max_rank": 1}
+# Quick and right where the function is a polynomial of degree two.
+QUADRATIC = {**QUICK, "head": "dictionary", "max_degree": 2, "random_state": 0}
 # Enough to be right on the easy problems below.
 EASY = {"first_updates": 400, "path_updates": 60, "path_factor": 1.4, "refit_updates": 800, "max_candidates": 8}
 EASY_DIRECTIONS = {

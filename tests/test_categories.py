@@ -193,6 +193,7 @@ class TestMissingValues:
         assert "[x2 is missing]" in model.equation_
         assert model.score(X, y) > 0.98
 
+    @pytest.mark.slow
     def test_plain_numbers_take_the_same_path_whatever_the_rule(self):
         X = factory(n=100)[0][["temperature", "flow", "pressure"]].to_numpy()
         y = X[:, 0] * X[:, 1]
@@ -336,6 +337,7 @@ class TestPictures:
         page = report_html(fit(X, y, missing="drop"), X, y)
         assert "nan" not in page.lower().replace("nano", "")
 
+    @pytest.mark.slow
     def test_hostile_levels_in_a_report(self):
         X, y = factory()
         X["site"] = X["site"].map({"south": "<script>alert(1)</script>", "north": "$x$ \x1b\u202e", "east": "{0}"})

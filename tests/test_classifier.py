@@ -78,6 +78,7 @@ class TestTwoClasses:
         assert log_loss(y, model.predict_proba(X)) < best + 0.03
         assert model.held_out_error_ == pytest.approx(best, abs=0.08)
 
+    @pytest.mark.slow
     def test_order_of_the_rows_and_names_of_the_classes_do_not_matter(self, fitted):
         model, X, y = fitted
         order = np.argsort(y, kind="stable")
@@ -97,6 +98,7 @@ def eval_equation(text, X):
     return eval(code, {}, names)
 
 
+@pytest.mark.slow
 def test_three_classes():
     X, y = three_classes()
     model = FewVariablesClassifier(random_state=0).fit(X, y)
@@ -108,6 +110,7 @@ def test_three_classes():
     assert model.score(new, labels) > 0.7
 
 
+@pytest.mark.slow
 def test_class_weights_move_the_probabilities(fitted):
     model, X, y = fitted
     balanced = clone(model).set_params(class_weight="balanced", n_variables=3).fit(X, y)
@@ -128,6 +131,7 @@ def test_nothing_to_find():
     assert_allclose(model.predict_proba(np.zeros((2, 10)))[:, 1], y.mean())
 
 
+@pytest.mark.slow
 def test_blocks_of_time_that_lack_a_class():
     # The third class occurs in one stretch only: the split that holds it out has nothing to learn it from.
     rng = np.random.default_rng(0)
@@ -170,10 +174,10 @@ def test_bad_labels(y, complaint):
 
 
 @pytest.mark.parametrize("labels", [np.array(["no", "yes"]), np.array([3, 7], np.int32), np.array([False, True])])
-def test_saved_and_loaded(fitted, labels, tmp_path):
-    _, X, y = fitted
-    model = FewVariablesClassifier(head="dictionary", random_state=0, class_weight="balanced")
-    model.fit(X, labels[(y == "yes").astype(int)])
+def test_saved_and_loaded(labels, tmp_path):
+    X, y = two_classes(n=100)
+    model = FewVariablesClassifier(head="dictionary", n_variables=1, max_degree=1, random_state=0)
+    model.set_params(class_weight="balanced").fit(X, labels[(y == "yes").astype(int)])
     save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.get_params() == model.get_params()

@@ -81,9 +81,9 @@ def test_one_column_of_labels_at_a_time(folder):
     assert "one column of class labels" in done.output
 
 
-@pytest.mark.parametrize("names", [("no", "<script>yes"), ("a", "b", "c")])
+@pytest.mark.parametrize("names", [("no", "<script>yes"), pytest.param(("a", "b", "c"), marks=pytest.mark.slow)])
 def test_report(names):
-    X, y = labelled()
+    X, y = labelled(n=200)
     y = np.array(names)[np.where(y == "good", 1, 0) + (len(names) - 2) * (X[:, 1] > 0.5)]
     model = FewVariablesClassifier(head="dictionary", random_state=0).fit(X, y)
     page = report_html(model, X, y, target_name="quality", date="2030-01-01")

@@ -271,6 +271,7 @@ def test_constant_targets_are_called_constant(tmp_path):
     assert lines[1].startswith("y depends on ")
 
 
+@pytest.mark.slow
 def test_missing_rows_are_counted(tmp_path):
     table = columns()
     for name, row in {"x0": 4, "x3": 4, "y": 9}.items():

@@ -62,6 +62,7 @@ def test_predictions_need_only_the_columns_that_were_found(folder, tmp_path):
     assert done.stdout == run("predict", folder / "model", tmp_path / "base.csv", "--quiet").stdout
 
 
+@pytest.mark.slow
 def test_the_same_with_semicolons_and_decimal_commas(folder, tmp_path):
     plant = pd.read_csv(folder / "plant.csv")
     plant.to_csv(tmp_path / "plant.csv", index=False, sep=";", decimal=",")

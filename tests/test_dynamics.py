@@ -55,6 +55,7 @@ def test_score_is_near_one_on_other_data(lorenz):
     assert 0.99 < model.score(X, t=t) <= 1.0
 
 
+@pytest.mark.slow
 def test_derivatives_as_target():
     t = np.arange(0, 10, 0.01)
     truth = simulate(Lorenz63(), t)
@@ -65,6 +66,7 @@ def test_derivatives_as_target():
     np.testing.assert_allclose(measured.predict(truth), Lorenz63().field(truth), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_trivial_equations_do_not_pick_up_neighbours():
     """dx/dt = v on a chain of oscillators: the error of a smoothed derivative is a function of all of the state."""
     m, t = 4, np.arange(0, 100, 0.1)

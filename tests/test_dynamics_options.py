@@ -24,6 +24,7 @@ def solved(field, x0, t):
     return solve_ivp(lambda time, x: field(time, x), (t[0], t[-1]), x0, t_eval=t, rtol=1e-9, atol=1e-9).y.T
 
 
+@pytest.mark.slow
 def test_runs_of_unequal_length_in_any_order(lorenz):
     starts, lengths = ([1.0, 2.0, 20.0], [-5.0, 3.0, 30.0], [8.0, 8.0, 10.0]), (400, 300, 500)
     parts = [simulate(Lorenz63(), T[:n], start) for start, n in zip(starts, lengths, strict=True)]
@@ -42,6 +43,7 @@ def test_many_short_noisy_runs():
     assert np.isfinite(found.predict(X)).all()
 
 
+@pytest.mark.slow
 def test_irregular_times_gaps_and_missing_stretches():
     rng = np.random.default_rng(0)
     t = np.sort(rng.uniform(0, 12, 1500))
@@ -112,6 +114,7 @@ def test_angles_go_round():
     assert found.simulate(X[0], t[:200]).finished
 
 
+@pytest.mark.slow
 def test_prior_knowledge(lorenz):
     found = model(include=[("x0", "x2")], exclude=[(1, "x0")]).fit(lorenz, t=T)
     assert found.graph_[0, 2]
@@ -122,6 +125,7 @@ def test_prior_knowledge(lorenz):
     assert not model(exclude=mask).fit(lorenz[:500], t=T[:500]).graph_[2, 2]
 
 
+@pytest.mark.slow
 def test_resamples_vote(lorenz):
     found = model(n_resamples=3).fit(lorenz, t=T)
     assert (found.edge_frequencies_[found.graph_] == 1.0).all()
@@ -149,6 +153,7 @@ def test_solutions_that_do_not_exist_for_ever():
     assert "at t = 1" in endless.describe() or "at t = 0.99" in endless.describe()
 
 
+@pytest.mark.slow
 def test_constant_and_repeated_columns(lorenz):
     found = model().fit(np.column_stack([lorenz, np.ones(len(T)), lorenz[:, 0]]), t=T)
     np.testing.assert_array_equal(found.graph_[:3, :3], Lorenz63().graph)
@@ -157,6 +162,7 @@ def test_constant_and_repeated_columns(lorenz):
     assert found.equations_[4] == found.equations_[0]
 
 
+@pytest.mark.slow
 def test_weights_of_zero_are_missing_rows(lorenz):
     weight = np.ones(len(T))
     weight[500:] = 0.0

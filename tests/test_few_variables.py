@@ -19,7 +19,7 @@ from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
 from fewvars.series.lags import LagTransformer
 from fewvars.series.splits import BlockedSplit
-from problems import EASY, QUICK, TRUTH, failures_by_held_out_rows, product_and_line
+from problems import EASY, QUADRATIC, QUICK, TRUTH, failures_by_held_out_rows, product_and_line
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ class TestAnswer:
         assert_allclose(model.predict(X), x1 * x4 + 0.5 * x6, atol=0.05)
         assert "x1*x4" in model.equation_
 
-    @pytest.mark.parametrize("head", ["network", "dictionary"])
+    @pytest.mark.parametrize("head", [pytest.param("network", marks=pytest.mark.slow), "dictionary"])
     def test_gradient_equals_finite_differences(self, head):
         X, y = product_and_line(n=200)
         model = FewVariablesRegressor(**EASY, head=head, random_state=0).fit(X, y)
@@ -101,17 +101,18 @@ class TestAnswer:
         assert_allclose(model.predict(X), y.mean())
         assert not model.gradient(X).any()
 
+    @pytest.mark.slow
     def test_even_function_that_the_path_may_lose(self):
         rng = np.random.default_rng(4)
         X = rng.standard_normal((500, 8))
         assert selected(X, X[:, 0] + np.cos(2 * X[:, 5])) == [0, 5]
 
     def test_outputs_share_a_support(self):
-        X, y = product_and_line()
-        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, np.column_stack([y, X[:, 0] ** 2]))
+        X, y = product_and_line(n=150)
+        model = FewVariablesRegressor(**QUADRATIC).fit(X, np.column_stack([y, X[:, 0] ** 2]))
         assert model.get_support(indices=True).tolist() == [0, *TRUTH]
-        assert model.predict(X).shape == (400, 2)
-        assert model.gradient(X).shape == (400, 2, 8)
+        assert model.predict(X).shape == (150, 2)
+        assert model.gradient(X).shape == (150, 2, 8)
         assert len(model.equation_) == 2
 
     def test_trajectory_is_smoothed_and_iid_rows_are_not(self):
@@ -145,10 +146,10 @@ class TestAnswer:
 
 
 class TestOptions:
-    def test_groups_enter_and_leave_together(self):
-        X, y = product_and_line()
-        assert selected(X, y, options={"feature_groups": [[0, 1], [2, 3], [4, 5], [6, 7]]}) == [0, 1, 4, 5, 6, 7]
-        assert selected(X, y, options={"feature_groups": list("aabbccdd")}) == [0, 1, 4, 5, 6, 7]
+    @pytest.mark.parametrize("groups", [[[0, 1], [2, 3], [4, 5], [6, 7]], list("aabbccdd")])
+    def test_groups_enter_and_leave_together(self, groups):
+        X, y = product_and_line(n=200)
+        assert selected(X, y, options=QUADRATIC | {"feature_groups": groups}) == [0, 1, 4, 5, 6, 7]
 
     def test_lags_fit_the_groups(self):
         rng = np.random.default_rng(6)
@@ -162,8 +163,8 @@ class TestOptions:
 
     @pytest.mark.parametrize("number", [0, 1, 2, 5])
     def test_number_of_variables(self, number):
-        X, y = product_and_line()
-        chosen = selected(X, y, options={"n_variables": number})
+        X, y = product_and_line(n=200)
+        chosen = selected(X, y, options=QUADRATIC | {"n_variables": number})
         assert len(chosen) == number
         if number >= 3:
             assert set(TRUTH) <= set(chosen)
@@ -186,15 +187,15 @@ class TestOptions:
             assert selected(X, y, options={"include": chosen}) == [*TRUTH, 7]
 
     def test_selection_frequencies(self):
-        X, y = product_and_line(n=240)
-        model = FewVariablesRegressor(**EASY, n_resamples=2, random_state=0).fit(X, y)
+        X, y = product_and_line(n=150)
+        model = FewVariablesRegressor(**QUADRATIC, n_resamples=2).fit(X, y)
         assert_array_equal(model.selection_frequencies_[TRUTH], 1.0)
         model.set_params(n_resamples=0).fit(X, y)
         assert not hasattr(model, "selection_frequencies_")
 
     def test_resamples_of_many_splits_do_without_those_that_are_empty(self):
-        X, y = product_and_line(n=200)
-        model = FewVariablesRegressor(**QUICK, cv=20, n_resamples=1, random_state=0).fit(X, y)
+        X, y = product_and_line(n=80)
+        model = FewVariablesRegressor(**QUADRATIC, cv=20, n_resamples=1).fit(X, y)
         assert set(model.selection_frequencies_) <= {0.0, 1.0}
 
     def test_resampled_blocks_and_pieces_respect_runs(self):
@@ -243,6 +244,7 @@ class TestOptions:
         order = np.argsort(y)
         assert selected(X[order], y[order], options={"shuffle": True}) == TRUTH
 
+    @pytest.mark.slow
     def test_screening_of_many_inputs(self):
         rng = np.random.default_rng(7)
         X = rng.standard_normal((300, 60))
@@ -273,6 +275,7 @@ class TestOptions:
         model = FewVariablesRegressor(**EASY, random_state=0, head="dictionary").fit(X, y, sample_weight=weight)
         assert abs(model.predict(X)[150] - y[150]) < 1e-3
 
+    @pytest.mark.slow
     def test_outputs_of_any_size(self):
         X, y = product_and_line(n=200)
         model = FewVariablesRegressor(**EASY, random_state=0).fit(X, 1e200 * y)
@@ -283,8 +286,8 @@ class TestOptions:
         X, y = product_and_line(n=200)
         spoiled = np.vstack([X, X]), np.concatenate([y, 100 * np.ones(200)])
         weight = np.concatenate([np.ones(200), np.zeros(200)])
-        one = FewVariablesRegressor(**EASY, random_state=0).fit(X, y)
-        two = FewVariablesRegressor(**EASY, random_state=0).fit(*spoiled, sample_weight=weight)
+        one = FewVariablesRegressor(**QUADRATIC).fit(X, y)
+        two = FewVariablesRegressor(**QUADRATIC).fit(*spoiled, sample_weight=weight)
         assert_array_equal(one.predict(X), two.predict(X))
 
     @pytest.mark.slow
@@ -315,13 +318,13 @@ class TestContract:
         assert_array_equal(again.feature_importances_, model.feature_importances_)
         assert_array_equal(again.path_.magnitudes, model.path_.magnitudes)
 
-    def test_frames_and_output_names(self):
-        X, y = product_and_line(n=200)
-        for frame in (pd.DataFrame, pl.DataFrame):
-            data = frame({f"col {j}": X[:, j] for j in range(8)})
-            model = FewVariablesRegressor(**EASY, random_state=0).set_output(transform="pandas").fit(data, y)
-            assert list(model.transform(data).columns) == [f"col {j}" for j in TRUTH]
-            assert "`col 1`*`col 4`" in model.equation_
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+    def test_frames_and_output_names(self, frame):
+        X, y = product_and_line(n=120)
+        data = frame({f"col {j}": X[:, j] for j in range(8)})
+        model = FewVariablesRegressor(**QUADRATIC).set_output(transform="pandas").fit(data, y)
+        assert list(model.transform(data).columns) == [f"col {j}" for j in TRUTH]
+        assert "`col 1`*`col 4`" in model.equation_
 
     def test_metadata_routing_of_t(self):
         X, y = product_and_line(n=200)
@@ -463,6 +466,7 @@ class TestBadInput:
             FewVariablesRegressor(**QUICK).fit(X, y)
 
 
+@pytest.mark.slow
 def test_monotone_solver_certifies_its_path():
     X = np.random.default_rng(0).standard_normal((300, 8))
     y = X[:, 2] * X[:, 5] + X[:, 6]

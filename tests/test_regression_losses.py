@@ -18,7 +18,7 @@ def counts(n=400, d=10, seed=0, scale=1.0):
     return X, rng.poisson(scale * np.exp(0.4 + X[:, 2] - 0.6 * X[:, 5])).astype(float)
 
 
-@pytest.mark.parametrize("scale", [0.2, 100.0])
+@pytest.mark.parametrize("scale", [0.2, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_counts(scale):
     X, y = counts(scale=scale)
     model = FewVariablesRegressor(loss="poisson", head="dictionary", random_state=0).fit(X, y)
@@ -32,6 +32,7 @@ def test_counts(scale):
     assert model.head_errors_["dictionary"] == pytest.approx(model.held_out_error_, abs=0.1)
 
 
+@pytest.mark.slow
 def test_networks_learn_rates():
     X, y = counts(scale=5.0)
     model = FewVariablesRegressor(loss="poisson", head="network", n_variables=2, random_state=0).fit(X, y)
@@ -39,6 +40,7 @@ def test_networks_learn_rates():
     assert np.abs(np.log(model.predict(X) / truth)).mean() < 0.1
 
 
+@pytest.mark.slow
 def test_outliers_have_little_weight():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 8))

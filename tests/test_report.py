@@ -359,6 +359,7 @@ def system_html():
     return dynamics_report_html(model, X, t=t, feature_names=HOSTILE[:1] + HOSTILE[-1:])
 
 
+@pytest.mark.slow  # a browser has to start
 class TestBrowser:
     @pytest.mark.parametrize("width", [1280, 400])
     def test_layout_of_a_system(self, visit, system_html, width):

@@ -212,6 +212,7 @@ class TestShown:
         assert html.count(" (weak)</td>") == 1
         assert "The effects of these variables depend on each other: x1 and x4." in html
 
+    @pytest.mark.slow
     def test_command_line(self, tmp_path):
         X, y = product_and_line()
         path = tmp_path / "data.csv"

@@ -50,6 +50,7 @@ class TestOrderOfRows:
         assert_array_equal(by_target.support_, model.support_)
         assert "sorted by the target" in by_target.notes_[0]
 
+    @pytest.mark.slow
     def test_the_order_does_not_decide(self):
         X, y = table(noise=2.0)
         rng = np.random.default_rng(2)
@@ -88,6 +89,7 @@ class TestLags:
         assert shifts(columns, runs) == [Shift(3, 2, 1), Shift(1, 0, 3)]
         assert shifts(columns[:, [0, 2]], runs) == []
 
+    @pytest.mark.slow
     def test_a_forecast_is_never_smoothed_and_judged_on_later_rows(self):
         rng = np.random.default_rng(1)
         series = np.zeros(300)
@@ -126,6 +128,7 @@ class TestOneSetOfFacts:
 
 
 class TestWhatToExpect:
+    @pytest.mark.slow
     def test_the_error_is_that_on_new_rows(self):
         claimed, real = [], []
         for seed in range(4):
