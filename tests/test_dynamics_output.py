@@ -185,9 +185,23 @@ class TestCommand:
         assert {"q_value", "selection_frequency"} <= first["depends"][0].keys()
         assert first["equation"].count("prey") == 2
 
+    def test_prior_knowledge_and_other_parameters(self, folder):
+        known = "--include", "prey:u", "--exclude", "hunter:prey", "--set", "head=dictionary"
+        done = self.run(folder / "data.csv", "--time", "t", "--drop", "run", "--control", "u", *known, "--json")
+        assert done.exit_code == 0, done.output
+        prey, hunter = (
+            [edge["on"] for edge in equation["depends"]] for equation in json.loads(done.stdout)["equations"]
+        )
+        assert "u" in prey
+        assert "prey" not in hunter
+
     @pytest.mark.parametrize(
         ("options", "complaint"),
         [
+            (["--time", "t", "--drop", "run", "--include", "prey"], "write EFFECT:CAUSE"),
+            (["--time", "t", "--drop", "run", "--exclude", "prey:fox"], "'fox'"),
+            (["--time", "t", "--drop", "run", "--set", "target=step"], "use --form"),
+            (["--time", "t", "--drop", "run", "--set", "depth=3"], "max_degree"),
             (["--time", "time"], "--time 'time': no such column"),
             (["--time", "t", "--control", "t"], "already has a role, by --time"),
             (["--time", "t", "--drop", "prey,hunter,u,run"], "No column is left"),

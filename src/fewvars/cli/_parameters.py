@@ -1,12 +1,13 @@
-"""From options of `fewvars fit` to parameters of an estimator."""
+"""From options of a command to parameters of an estimator."""
 
 import ast
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import click
 
-# Parameters of the estimators that have options of their own.
+# Parameters of the estimators that have options of their own in `fewvars fit`.
 _OPTIONS = {
     "smoothing": "--smoothing",
     "head": "--head",
@@ -24,31 +25,36 @@ _OPTIONS = {
 }
 
 
-def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Turn NAME=VALUE into keywords; a value that isn't a Python literal is text."""
-    settings = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        name, value = name.strip(), value.strip()
-        if not equals:
-            raise click.BadParameter(f"{text!r}: write NAME=VALUE.")
-        if name in _OPTIONS:
-            raise click.BadParameter(f"{name!r} has an option of its own: use {_OPTIONS[name]}.")
-        try:
-            settings[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            settings[name] = value
-    return settings
+def setting_option(own: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Return the option --set, for parameters other than those that have options of their own."""
+
+    def settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+        """Turn NAME=VALUE into keywords; a value that isn't a Python literal is text."""
+        found = {}
+        for text in given:
+            name, equals, value = text.partition("=")
+            name, value = name.strip(), value.strip()
+            if not equals:
+                raise click.BadParameter(f"{text!r}: write NAME=VALUE.")
+            if name in own:
+                raise click.BadParameter(f"{name!r} has an option of its own: use {own[name]}.")
+            try:
+                found[name] = ast.literal_eval(value)
+            except (ValueError, SyntaxError):
+                found[name] = value
+        return found
+
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        callback=settings,
+        metavar="NAME=VALUE",
+        help="Set any other parameter of the estimator.",
+    )
 
 
-set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    callback=_settings,
-    metavar="NAME=VALUE",
-    help="Set any other parameter of the estimator.",
-)
+set_option = setting_option(_OPTIONS)
 
 
 def parameters_asked_for(asked: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
@@ -75,6 +81,13 @@ def check_parameters(estimator: Any, parameters: dict[str, Any], directions: boo
     for name in parameters:
         if name in _OPTIONS and name not in known:
             raise ValueError(f"{_OPTIONS[name]} can only be used {'without' if directions else 'with'} --directions.")
+    check_settings(estimator, parameters, _OPTIONS)
+
+
+def check_settings(estimator: Any, names: Iterable[str], own: Mapping[str, str]) -> None:
+    """Complain about names given with --set that are not parameters of an estimator."""
+    known = estimator().get_params()
+    for name in names:
         if name not in known:
-            others = ", ".join(sorted(known.keys() - _OPTIONS.keys()))
+            others = ", ".join(sorted(known.keys() - own.keys()))
             raise ValueError(f"--set {name}: {estimator.__name__} has no such parameter. It has {others}.")

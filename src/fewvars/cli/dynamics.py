@@ -11,10 +11,25 @@ import click
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
+from fewvars.cli._parameters import check_settings, setting_option
 from fewvars.cli._terminal import debug_option, note, printable, quiet_option, say, say_json, warnings_as_notes
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
+
+# Parameters of the estimator that have options of their own.
+_OPTIONS = {
+    "target": "--form",
+    "order": "--order",
+    "angles": "--angles",
+    "include": "--include",
+    "exclude": "--exclude",
+    "n_resamples": "--resamples",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "dask": "--dask",
+    "verbose": "--quiet",
+}
 
 
 @click.command(short_help="Find the equations of a system from its trajectories.")
@@ -33,6 +48,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="What the equations are compared with: averages, derivatives, or steps of a map.",
 )
+@click.option("--include", multiple=True, metavar="EFFECT:CAUSE", help="Let EFFECT depend on CAUSE in any case.")
+@click.option("--exclude", multiple=True, metavar="EFFECT:CAUSE", help="Never let EFFECT depend on CAUSE.")
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars.load`.")
 @options.report_option
@@ -40,6 +57,8 @@ if TYPE_CHECKING:
 @options.resamples_option
 @options.seed_option
 @options.jobs_option
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
+@setting_option(_OPTIONS)
 @quiet_option
 @debug_option
 def dynamics(
@@ -52,6 +71,8 @@ def dynamics(
     angles: tuple[str, ...],
     order: int,
     form: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
     delimiter: str | None,
     save: Path | None,
     report: Path | None,
@@ -59,6 +80,8 @@ def dynamics(
     resamples: int,
     seed: int,
     jobs: int,
+    dask: str | None,
+    settings: dict[str, Any],
     quiet: bool,
 ) -> None:
     """Find the equations dx/dt = f(x, u) of a system from the trajectories in DATA.
@@ -85,10 +108,14 @@ def dynamics(
         "target": form,
         "order": order,
         "angles": _angles(angles, roles) or None,
+        "include": _edges("--include", include, roles) or None,
+        "exclude": _edges("--exclude", exclude, roles) or None,
         "n_resamples": resamples,
         "random_state": seed,
         "n_jobs": jobs,
+        "dask": dask,
         "verbose": int(not quiet and sys.stderr.isatty()),
+        **settings,
     }
     with warnings_as_notes():
         model, seconds = _fitted(parameters, rows, roles)
@@ -146,10 +173,23 @@ def _angles(given: tuple[str, ...], roles: "Roles") -> list[str]:
     return names
 
 
+def _edges(option: str, given: tuple[str, ...], roles: "Roles") -> list[tuple[str, str]]:
+    """Return pairs (effect, cause); names may hold colons and commas themselves."""
+    pairs = []
+    for text in given:
+        cuts = [(text[:k], text[k + 1 :]) for k, letter in enumerate(text) if letter == ":"]
+        known = [pair for pair in cuts if pair[0] in roles.inputs]
+        if not known:
+            raise ValueError(f"{option} {text!r}: write EFFECT:CAUSE, where EFFECT is one of the variables.")
+        pairs.append(known[0])
+    return pairs
+
+
 def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
     from fewvars.estimators import DynamicsRegressor
     from fewvars.files.tables.frame import named_columns
 
+    check_settings(DynamicsRegressor, parameters, _OPTIONS)
     start = clock.perf_counter()
     u = None if rows.y is None else named_columns(rows.y.reshape(len(rows.X), -1), roles.targets)
     X = named_columns(rows.X, roles.inputs)
