@@ -20,8 +20,8 @@ class Assessment:
     ----------
     error, error_se : float
         Mean squared error over the variance of y, averaged over the outputs that vary, and its standard error.
-    null_error : float
-        The same for the mean of the training rows.
+    beats_null : bool
+        Whether the error is smaller than that of the mean of the training rows, on average or in most pieces.
     rmse : (outputs,)
         Root mean squared error in units of y.
     quantiles : (levels, outputs)
@@ -30,7 +30,7 @@ class Assessment:
 
     error: float
     error_se: float
-    null_error: float
+    beats_null: bool
     rmse: FloatArray
     quantiles: FloatArray
 
@@ -45,10 +45,11 @@ class Assessment:
         residuals = np.concatenate([y[test] - mean(model.predict(trial.X[test])) for model, test in pairs])
         weights = np.concatenate([trial.weight[test] for test in tests])
         quantiles = np.quantile(residuals, LEVELS, axis=0, method="inverted_cdf", weights=weights)
-        null_error, _ = held_out.measured(trial.score(trial.null_model).errors)
+        null = trial.score(trial.null_model).errors
+        beats_null = error < held_out.mean(null) or held_out.better(scored.errors, null)
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
-        return cls(error, se, null_error, rmse, quantiles)
+        return cls(error, se, beats_null, rmse, quantiles)
 
 
 def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:

@@ -145,6 +145,9 @@ class BlockedEstimator(FittedFunction):
         self.input_range_ = np.stack([inputs.min(axis=0), inputs.max(axis=0)])
         with Progress(self.verbose) as progress, single_blas_thread():
             order = RowOrder.of(rows, inputs, outputs, self.shuffle, self._input_names())
+            if order.shuffled and not rows.in_order:
+                mixed = rows.mixed(inputs, outputs, np.random.default_rng(settings.seed))
+                rows, inputs, outputs = rows.only(mixed), inputs[mixed], outputs[mixed]
             versions = [
                 Prepared.of(
                     version,
@@ -227,7 +230,7 @@ class BlockedEstimator(FittedFunction):
     def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Settings) -> None:
         """Say what to expect on new rows; a function that is no better there than the null model is no answer."""
         assessment = self._assessment(data, found, choice, settings)
-        if assessment.error >= assessment.null_error and self._may_find_nothing():
+        if not assessment.beats_null and self._may_find_nothing():
             self._find_nothing()
             trial = replace(choice.trial, X=choice.trial.X[:, :0], held_out=data.problem.reserve)
             self._head, self.head_ = trial.null_model(trial.X, trial.y, trial.weight), MeanHead.name

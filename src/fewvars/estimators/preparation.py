@@ -23,6 +23,7 @@ from fewvars.series.splits import BlockedSplit
 
 # Random quarters of fewer rows than this are drawn several times: which rows they hold out should not decide.
 FEW_ROWS, REPEATS = 1000, 3
+QUARTERS = 4
 FOLDS = 5  # of the rows that the whole search is repeated without
 
 
@@ -143,10 +144,12 @@ class Prepared:
         return HeldOut.of(rows.later(FOLDS), rows.sample_weight, rows.trajectory)
 
     def for_heads(self) -> HeldOut:
-        """Return the rows on which functions are compared: later ones for a forecast; more for labels than numbers."""
+        """Return the rows on which functions are compared: a quarter of many, all of few, later ones for a forecast."""
         if self.plan["forecast"]:
             return self.later()
-        return self.held_out.first() if self.plan["loss"].outliers else self.held_out
+        if len(self.target.y) < FEW_ROWS:
+            return self.problem.reserve.first(QUARTERS)
+        return self.held_out.first() if self.plan["loss"].outliers else self.held_out  # labels say less than numbers
 
     def outer(self) -> HeldOut:
         """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
@@ -192,10 +195,10 @@ def _splits(
     nothing = np.empty((n, 1))
     if shuffle:
         repeats = repeats if n < FEW_ROWS else 1
-        return list(RepeatedKFold(n_splits=4, n_repeats=repeats, random_state=seed).split(nothing))
+        return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=seed).split(nothing))
     if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
-        return list(GroupKFold(min(4, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
-    splitter = BlockedSplit(4, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None)
+        return list(GroupKFold(min(QUARTERS, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
+    splitter = BlockedSplit(QUARTERS, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None)
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 

@@ -42,12 +42,18 @@ def assess_search(data: Prepared, found: Variables, choice: HeadChoice, settings
         scaling = part.inputs.scaling
         groups = found.groups.within(scaling.apply(part.inputs.X), scaling.constant)
         inputs = find_in_closed_form(part.problem, groups, settings).inputs
-        own = replace(choice.trial, X=part.inputs.X[:, inputs], y=part.target.y, weight=part.sample_weight)
+        own = replace(
+            choice.trial,
+            X=part.inputs.X[:, inputs],
+            y=part.target.y,
+            weight=part.sample_weight,
+            clipped=None if choice.trial.clipped is None else choice.trial.clipped[train],
+        )
         fit = choice.fit
         if kind is not None and inputs.sum() > found.inputs.sum():  # more variables may need a lower degree
             fit = choose_head([kind], replace(own, held_out=part.held_out.first())).fit
         elif not inputs.any():
             fit = own.null_model
-        return OnInputs(inputs, fit(own.X, own.y, own.weight))
+        return OnInputs(inputs, fit(own.X, own.target, own.weight))
 
     return Assessment.of(trial.score_splits(fit), trial)

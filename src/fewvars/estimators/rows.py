@@ -92,6 +92,19 @@ class Rows:
             splits.append((np.concatenate(train), np.concatenate(test)))
         return [(train, test) for train, test in splits if len(train) > 1 and len(test) > 1]
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the user says that their order means something: times, runs, or splits by their numbers."""
+        return self.t is not None or self.trajectory is not None or self.splits is not None
+
+    def mixed(self, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> np.ndarray:
+        """Return places (n,) in a random order that depends on what the rows hold, not on how they were ordered.
+
+        X and y are the inputs (n, d) and outputs (n, k) of these rows.
+        """
+        by_values = np.lexsort((self.sample_weight, *X.T, *y.T))
+        return by_values[rng.permutation(len(self))]
+
     def only(self, places: np.ndarray) -> "Rows":
         """Return some of them, by their places; splits that the user gave do not apply to a part."""
         t = None if self.t is None else sample_times(self.t, self.runs)[places]

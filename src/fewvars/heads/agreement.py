@@ -64,9 +64,9 @@ def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarr
     for g, rival in rivals.items():
         rise[g], spread[g] = trial.held_out.excess(rival, errors)
     if not used.any():
-        return Agreed(MeanHead.fit(trial.X, trial.y, trial.weight), used, rise, spread)
+        return Agreed(MeanHead.fit(trial.X, trial.target, trial.weight), used, rise, spread)
     if form is not head.polynomial:
-        form = refitted(form, trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
+        form = refitted(form, trial.X, trial.target, trial.weight).with_digits_for(trial.X[:1000])
     return Agreed(PolynomialHead(restricted(form, used[labels])), used, rise, spread)
 
 

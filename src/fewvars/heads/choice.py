@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import Loss, robust_spread
+from fewvars.engine.losses import SQUARED, Loss, robust_spread
 from fewvars.heads.head import Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, Trial
 from fewvars.heads.mean import MeanHead
+from fewvars.search.held_out import HeldOut
+from fewvars.series.outliers import clip_outliers
 
 # Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
 MOST_MATCHES, CLOSE = 3, 0.8
@@ -56,7 +58,7 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
             continue
         chosen = kind.choose(trial, None if best is None else best.chosen.errors)
         errors[kind.head.name] = chosen.errors
-        if best is None or not trial.held_out.not_worse(best.chosen.errors, chosen.errors):
+        if best is None or _improves(chosen.errors, best.chosen.errors, trial.held_out):
             best = HeadChoice(kind, chosen, errors, trial)
     if best is None:
         raise ValueError("None of the kinds of heads suits these data.")
@@ -65,6 +67,8 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
 
 def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -> tuple[Head, HeadChoice]:
     """Choose a head and fit it to all rows, under the loss of the trial, with a scale that matches the residuals.
+
+    Under squared error, heads are fitted to outputs whose outliers are clipped if they then predict better.
 
     Parameters
     ----------
@@ -79,4 +83,13 @@ def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -
         if matched.threshold >= CLOSE * loss.threshold:
             break
         loss = matched
+    if trial.loss == SQUARED and (clipped := clip_outliers(trial.y, head.predict(trial.X))) is not None:
+        robust = choose_head(kinds(loss), replace(trial, clipped=clipped))
+        if trial.held_out.better(robust.chosen.errors, choice.chosen.errors):
+            return robust.fit(trial.X, clipped, trial.weight), robust
     return head, choice
+
+
+def _improves(errors: FloatArray, simpler: FloatArray, held_out: HeldOut) -> bool:
+    """Return whether a head does better than a simpler one in most pieces, and is not badly wrong in a few."""
+    return not held_out.not_worse(simpler, errors) and held_out.mean(errors) < held_out.mean(simpler)

@@ -9,7 +9,7 @@ import numpy as np
 from fewvars._common.paired import log_ratio, mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED
-from fewvars.series.splits import pieces
+from fewvars.series.splits import SMALLEST_PIECE, pieces
 
 # Standard errors of the paired comparison: two models are as good within ONE; one is better beyond TWO.
 TIE, EVIDENCE = 1.0, 2.0
@@ -86,13 +86,14 @@ class HeldOut:
         *,
         by_ratio: bool = True,
     ) -> "HeldOut":
-        """Cut the held-out rows of each split into contiguous pieces; merge neighbours if there are too many."""
+        """Cut the held-out rows of each split into contiguous pieces; merge neighbours if they are many or small."""
         splits = tuple((np.asarray(train), np.asarray(test)) for train, test in splits)
         labels, count = [], 0
         for _, test in splits:
             found = pieces(test, trajectory)
             n_found = int(found.max()) + 1
-            allowed = max(2, max_pieces // len(splits))
+            most = max_pieces // len(splits)
+            allowed = max(2, min(most, len(test) // SMALLEST_PIECE) if trajectory is None else most)
             if n_found == 1:  # one piece has no spread: cut it
                 found, n_found = np.argsort(np.argsort(test)), len(test)
             if n_found > allowed:

@@ -1,12 +1,17 @@
-"""Values that cannot belong to the others: a slipped decimal point, a code for missing, a broken sensor."""
+"""Values that do not belong to the others: a slipped decimal point, a broken sensor, or noise with heavy tails."""
 
 import numpy as np
 
+from fewvars._common.paired import mean_and_error
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import robust_spread
 
 FAR = 100.0  # standard deviations of the other values
 APART = 10.0  # times farther from the median than the next value
 RARE = 0.01  # share of the rows, at most
+CLIP = 3.0  # robust standard deviations
+HEAVY = 0.2  # share of the squared residuals that clipping takes away
+EVEN = 2.0  # standard errors by which clipping may shift the mean
 
 
 def absurd_values(values: FloatArray) -> np.ndarray:
@@ -27,3 +32,17 @@ def absurd_values(values: FloatArray) -> np.ndarray:
     found = np.zeros(len(values), bool)
     found[order[first:]] = True
     return found
+
+
+def clip_outliers(y: FloatArray, predicted: FloatArray) -> FloatArray | None:
+    """Return outputs (n, k) with their residuals clipped, or None where that takes away little or shifts the mean.
+
+    Least squares is at the mercy of heavy tails; but if these are on one side, the mean of y is what they make of it.
+    """
+    residual = y - predicted
+    limit = CLIP * robust_spread(residual)
+    clipped = np.clip(residual, -limit, limit)
+    if np.sum(clipped**2) > (1.0 - HEAVY) * np.sum(residual**2):
+        return None
+    shifts = [mean_and_error(column, np.ones(len(column))) for column in (residual - clipped).T]
+    return None if any(abs(mean) > EVEN * error for mean, error in shifts) else predicted + clipped
