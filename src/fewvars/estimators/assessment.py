@@ -1,12 +1,13 @@
 """What to expect on new rows: predictions of rows that a model has not seen, and their errors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.heads import Trial
-from fewvars.search.held_out import Scored
+from fewvars.search.held_out import Predictor
 from fewvars.series.scaling import Scaling
 
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of the quantiles of residuals that are kept
@@ -35,18 +36,19 @@ class Assessment:
     quantiles: FloatArray
 
     @classmethod
-    def of(cls, scored: Scored, trial: Trial) -> "Assessment":
+    def of(cls, models: Sequence[Predictor], trial: Trial) -> "Assessment":
         """Assess models that were fitted to the training rows of each split of a trial."""
         held_out, y = trial.held_out, trial.y
-        error, se = held_out.measured(scored.errors)
         tests = [test for _, test in held_out.splits]
-        pairs = zip(scored.models, tests, strict=True)
-        mean = trial.loss.mean
-        residuals = np.concatenate([y[test] - mean(model.predict(trial.X[test])) for model, test in pairs])
+        pairs = [(model.predict(trial.X[test]), y[test]) for model, test in zip(models, tests, strict=True)]
+        losses = [trial.row_loss.values(output, target) for output, target in pairs]
+        errors = held_out.piece_errors(losses, trial.weight)
+        error, se = held_out.measured(errors)
+        residuals = np.concatenate([target - trial.loss.mean(output) for output, target in pairs])
         weights = np.concatenate([trial.weight[test] for test in tests])
         quantiles = np.quantile(residuals, LEVELS, axis=0, method="inverted_cdf", weights=weights)
         null = trial.score(trial.null_model).errors
-        beats_null = error < held_out.mean(null) or held_out.better(scored.errors, null)
+        beats_null = error < held_out.mean(null) or held_out.better(errors, null)
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
         return cls(error, se, beats_null, rmse, quantiles)

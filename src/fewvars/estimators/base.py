@@ -232,9 +232,10 @@ class BlockedEstimator(FittedFunction):
         assessment = self._assessment(data, found, choice, settings)
         if not assessment.beats_null and self._may_find_nothing():
             self._find_nothing()
-            trial = replace(choice.trial, X=choice.trial.X[:, :0], held_out=data.problem.reserve)
-            self._head, self.head_ = trial.null_model(trial.X, trial.y, trial.weight), MeanHead.name
-            assessment = Assessment.of(trial.score(trial.null_model), trial)
+            X, y = choice.trial.X[:, :0], data.target.y
+            trial = replace(choice.trial, X=X, y=y, held_out=data.problem.reserve)
+            self._head, self.head_ = trial.null_model(X, y, trial.weight), MeanHead.name
+            assessment = Assessment.of(trial.score(trial.null_model).models, trial)
         unit = self._loss.error_unit(data.target.y, data.sample_weight)
         self.expected_error_, self.expected_error_se_ = assessment.error / unit, assessment.error_se / unit
         self.expected_rmse_, self.residual_quantiles_ = assessment.rmse, assessment.quantiles
@@ -243,7 +244,7 @@ class BlockedEstimator(FittedFunction):
         """Assess the function on held-out rows, which have also chosen it."""
         again = choice.chosen.quick and len(data.target.y) <= MOST_REFITTED
         scored = choice.trial.score(choice.fit) if again else choice.chosen.scored
-        return Assessment.of(scored, choice.trial)
+        return Assessment.of(scored.models, replace(choice.trial, y=data.target.y))
 
     def _frequencies(self, data: Prepared, search: Search, settings: Settings, progress: Progress) -> FloatArray:
         """Return how often each answer is found when the blocks are drawn anew with replacement."""

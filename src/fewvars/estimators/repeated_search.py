@@ -35,25 +35,19 @@ def is_quick(data: Prepared, found: Variables) -> bool:
 def assess_search(data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> Assessment:
     """Predict each fold by what is found without it."""
     kind = choice.kind
-    trial = replace(choice.trial, X=data.inputs.X, held_out=data.outer())
+    trial = replace(choice.trial, X=data.inputs.X, y=data.target.y, held_out=data.outer())
 
     def fit(k: int, train: np.ndarray) -> OnInputs:
         part = data.part(train)
         scaling = part.inputs.scaling
         groups = found.groups.within(scaling.apply(part.inputs.X), scaling.constant)
         inputs = find_in_closed_form(part.problem, groups, settings).inputs
-        own = replace(
-            choice.trial,
-            X=part.inputs.X[:, inputs],
-            y=part.target.y,
-            weight=part.sample_weight,
-            clipped=None if choice.trial.clipped is None else choice.trial.clipped[train],
-        )
+        own = replace(choice.trial, X=part.inputs.X[:, inputs], y=choice.trial.y[train], weight=part.sample_weight)
         fit = choice.fit
         if kind is not None and inputs.sum() > found.inputs.sum():  # more variables may need a lower degree
             fit = choose_head([kind], replace(own, held_out=part.held_out.first())).fit
         elif not inputs.any():
             fit = own.null_model
-        return OnInputs(inputs, fit(own.X, own.target, own.weight))
+        return OnInputs(inputs, fit(own.X, own.y, own.weight))
 
-    return Assessment.of(trial.score_splits(fit), trial)
+    return Assessment.of(trial.score_splits(fit).models, trial)

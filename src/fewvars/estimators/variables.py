@@ -179,7 +179,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         """Let the support follow the polynomial, and measure what each variable adds to it."""
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
-        agreed = agree(head, trial, labels, asked)
+        agreed = agree(head, trial, labels, asked, self.max_degree)
         self._head, self.head_ = agreed.head, agreed.head.name
         used, rise, spread = np.zeros((3, groups.usable.size))
         used[members], rise[members], spread[members] = agreed.used, agreed.importances, agreed.importances_se

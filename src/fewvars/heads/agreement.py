@@ -10,7 +10,7 @@ from fewvars.heads.kind import Trial
 from fewvars.heads.mean import MeanHead
 from fewvars.heads.polynomial import PolynomialHead
 from fewvars.polynomials.polynomial import Polynomial
-from fewvars.polynomials.refit import refitted, restricted, with_lines, without
+from fewvars.polynomials.refit import refitted, restricted, with_terms, without
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Agreed:
     importances_se: FloatArray
 
 
-def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> Agreed:
-    """Add a line in a variable that the function lacks if that helps, and drop variables that it does not miss.
+def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, max_degree: int = 4) -> Agreed:
+    """Add terms of a variable that the function lacks if that helps, and drop variables that it does not miss.
 
     Parameters
     ----------
@@ -43,31 +43,48 @@ def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarr
     labels : (inputs,) group of each input of the function
     kept : (groups,) bool
         Groups that the function must use.
+    max_degree : int
+        Of terms that are added.
     """
     form = head.polynomial
     errors = _errors(form, trial)
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
-        longer = with_lines(form, labels == g)
-        rival = _errors(longer, trial)
-        if kept[g] or not trial.held_out.not_worse(errors, rival, 0.0):
-            form, errors = longer, rival
+        longer = _enriched(form, labels == g, max_degree)
+        rivals = [_errors(polynomial, trial) for polynomial in longer]
+        best = min(range(len(longer)), key=lambda k: trial.held_out.typical(rivals[k]))
+        if kept[g] or not trial.held_out.not_worse(errors, rivals[best], 0.0):
+            form, errors = longer[best], rivals[best]
     while True:
         used = _used(form, labels, kept.size)
         shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
-        rivals = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
-        idle = [g for g, rival in rivals.items() if not kept[g] and trial.held_out.not_worse(rival, errors, 0.0)]
+        losses = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
+        idle = [g for g, lost in losses.items() if not kept[g] and trial.held_out.not_worse(lost, errors)]
         if not idle:
             break
-        least = min(idle, key=lambda g: trial.held_out.typical(rivals[g]))
-        form, errors = shorter[least], rivals[least]
+        least = min(idle, key=lambda g: trial.held_out.typical(losses[g]))
+        form, errors = shorter[least], losses[least]
     rise, spread = np.zeros(kept.size), np.zeros(kept.size)
-    for g, rival in rivals.items():
-        rise[g], spread[g] = trial.held_out.excess(rival, errors)
+    for g, lost in losses.items():
+        rise[g], spread[g] = trial.held_out.excess(lost, errors)
     if not used.any():
-        return Agreed(MeanHead.fit(trial.X, trial.target, trial.weight), used, rise, spread)
+        return Agreed(MeanHead.fit(trial.X, trial.y, trial.weight), used, rise, spread)
     if form is not head.polynomial:
-        form = refitted(form, trial.X, trial.target, trial.weight).with_digits_for(trial.X[:1000])
+        form = refitted(form, trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
     return Agreed(PolynomialHead(restricted(form, used[labels])), used, rise, spread)
+
+
+def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polynomial]:
+    """Return polynomials with powers of some inputs (d,) bool, or with products of them and those that occur."""
+    unit = np.eye(own.size, dtype=np.int64)
+    mine, others = unit[own], unit[form.support]
+    constant = np.zeros((1, own.size), np.int64)
+    found = []
+    for powers in ((1,), (2,), (1, 2), (2, 4), (1, 2, 3), (1, 2, 3, 4)):
+        if powers == (1,) or powers[-1] <= max_degree:
+            found.append([constant[: powers[-1] - 1], *(power * mine for power in powers)])
+    if max_degree > 1 and len(others):
+        found.append([mine, (mine[:, None] + others).reshape(-1, own.size)])
+    return [with_terms(form, np.concatenate(terms)) for terms in found]
 
 
 def _errors(form: Polynomial, trial: Trial) -> FloatArray:

@@ -13,6 +13,7 @@ from fewvars.series.outliers import clip_outliers
 
 # Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
 MOST_MATCHES, CLOSE = 3, 0.8
+CLIPPINGS = 2  # the first function is spoiled by the outliers that it is to tell from the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
 def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -> tuple[Head, HeadChoice]:
     """Choose a head and fit it to all rows, under the loss of the trial, with a scale that matches the residuals.
 
-    Under squared error, heads are fitted to outputs whose outliers are clipped if they then predict better.
+    Under squared error, outliers on both sides are clipped first; the trial of the choice holds what is left of them.
 
     Parameters
     ----------
@@ -83,10 +84,12 @@ def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -
         if matched.threshold >= CLOSE * loss.threshold:
             break
         loss = matched
-    if trial.loss == SQUARED and (clipped := clip_outliers(trial.y, head.predict(trial.X))) is not None:
-        robust = choose_head(kinds(loss), replace(trial, clipped=clipped))
-        if trial.held_out.better(robust.chosen.errors, choice.chosen.errors):
-            return robust.fit(trial.X, clipped, trial.weight), robust
+    for _ in range(CLIPPINGS if trial.loss == SQUARED else 0):
+        clipped = clip_outliers(trial.y, head.predict(trial.X))
+        if clipped is None:
+            break
+        choice = choose_head(kinds(loss), replace(trial, y=clipped))
+        head = choice.fit(trial.X, clipped, trial.weight)
     return head, choice
 
 

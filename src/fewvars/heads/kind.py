@@ -88,8 +88,6 @@ class Trial:
     weight : (n,)
     held_out : HeldOut
     loss : Loss
-    clipped : (n, outputs) or None
-        What heads are fitted to, if outliers of y would spoil the fit; y itself is what they are scored on.
     """
 
     X: FloatArray
@@ -97,12 +95,6 @@ class Trial:
     weight: FloatArray
     held_out: HeldOut
     loss: Loss = SQUARED
-    clipped: FloatArray | None = None
-
-    @property
-    def target(self) -> FloatArray:
-        """What heads are fitted to, (n, outputs)."""
-        return self.y if self.clipped is None else self.clipped
 
     @property
     def row_loss(self) -> RowLoss:
@@ -116,7 +108,7 @@ class Trial:
 
     def score(self, fit: Fit) -> Scored:
         """Fit a head to the training rows of each split, and score it on the held-out rows."""
-        return self.score_splits(lambda _, train: fit(self.X[train], self.target[train], self.weight[train]))
+        return self.score_splits(lambda _, train: fit(self.X[train], self.y[train], self.weight[train]))
 
     def score_splits(self, fit: Callable[[int, np.ndarray], Predictor]) -> Scored:
         """Do the same with anything that fits a function to the training rows of a split, given both."""

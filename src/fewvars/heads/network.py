@@ -179,12 +179,12 @@ class Networks(HeadKind):
             rows_per_parameter=self.rows_per_parameter // 2,
             settings=replace(self.settings, n_jobs=1),
         )
-        X, target, weight = trial.X, trial.target, trial.weight
+        X, y, weight = trial.X, trial.y, trial.weight
 
         def scored(shape: tuple[tuple[int, ...], float]) -> Scored:
             def fit(split: int, train: np.ndarray) -> NetworkHead:
                 start = None if starts is None else starts[split].thetas
-                return quick.fit(X[train], target[train], weight[train], widths=shape[0], ridge=shape[1], start=start)
+                return quick.fit(X[train], y[train], weight[train], widths=shape[0], ridge=shape[1], start=start)
 
             return trial.score_splits(fit)
 

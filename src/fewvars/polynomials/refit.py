@@ -31,13 +31,16 @@ def without(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
     return replace(polynomial, exponents=polynomial.exponents[kept], coefficients=polynomial.coefficients[kept])
 
 
-def with_lines(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
-    """Add a linear term in each of these inputs (d,), to all outputs, with coefficients yet to be fitted."""
-    lines = np.eye(inputs.size, dtype=np.int64)[inputs]
-    ones = np.ones((len(lines), polynomial.coefficients.shape[1]))
+def with_terms(polynomial: Polynomial, exponents: NDArray[np.int64]) -> Polynomial:
+    """Add those of some terms (terms, d) that it lacks to all outputs, with coefficients yet to be fitted."""
+    known = set(map(tuple, polynomial.exponents.tolist()))
+    new = np.array([row for row in exponents.tolist() if tuple(row) not in known], np.int64)
+    if not new.size:
+        return polynomial
+    ones = np.ones((len(new), polynomial.coefficients.shape[1]))
     return replace(
         polynomial,
-        exponents=np.concatenate((polynomial.exponents, lines)),
+        exponents=np.concatenate((polynomial.exponents, new)),
         coefficients=np.concatenate((polynomial.coefficients, ones)),
     )
 
