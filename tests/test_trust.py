@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fewvars as fv
 from fewvars import FewVariablesRegressor, LagTransformer
-from fewvars.series.outliers import absurd_values
+from fewvars.series.outliers import absurd_values, clip_outliers
 from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend
 from fewvars.series.shifts import Shift, shifts
 
@@ -51,12 +51,14 @@ class TestOrderOfRows:
         assert "sorted by the target" in by_target.notes_[0]
 
     @pytest.mark.slow
-    def test_the_order_does_not_decide(self):
-        X, y = table(noise=2.0)
-        rng = np.random.default_rng(2)
-        orders = [rng.permutation(len(y)) for _ in range(4)]
-        supports = {tuple(fit(X[order], y[order]).support_) for order in orders}
-        assert supports == {tuple(fit(X, y).support_)}
+    def test_the_order_changes_nothing(self):
+        X, y = table()
+        expected = fit(X, y)
+        for order in (np.argsort(y), np.argsort(X[:, 0]), np.random.default_rng(5).permutation(len(y))):
+            found = fit(X[order], y[order])
+            assert_array_equal(found.q_values_, expected.q_values_)
+            assert found.equation_ == expected.equation_
+            assert found.expected_error_ == expected.expected_error_
 
     def test_rows_that_depend_are_held_out_in_blocks(self):
         rng = np.random.default_rng(3)
@@ -126,6 +128,21 @@ class TestOneSetOfFacts:
         assert model.head_ == "mean"
         assert "Nothing found" in model.summary()
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_evidence_in_few_rows_is_not_lost_to_a_poor_function(self, seed):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((150, 3))
+        y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.standard_normal(150)
+        assert fit(X, y).support_.all()
+
+    def test_outliers_do_not_spoil_the_function(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((400, 10))
+        clean = X[:, 0] + X[:, 1] ** 2
+        model = fit(X, clean + 0.5 * rng.standard_t(1.5, 400))
+        assert_array_equal(np.flatnonzero(model.support_), [0, 1])
+        assert_allclose(model.predict(X), clean, atol=0.5)
+
 
 class TestWhatToExpect:
     @pytest.mark.slow
@@ -178,6 +195,17 @@ class TestDoubts:
         model = fit(X, y, exclude=[3])
         found = model.findings()
         assert all(not model.support_[j] and q_value <= 0.2 for j, q_value in found.near_misses)
+
+
+class TestOutliers:
+    def test_only_heavy_and_even_tails_are_clipped(self):
+        rng = np.random.default_rng(0)
+        predicted = np.zeros((2000, 1))
+        assert clip_outliers(rng.standard_normal((2000, 1)), predicted) is None
+        heavy = rng.standard_t(2, (2000, 1))
+        clipped = clip_outliers(heavy, predicted)
+        assert np.abs(clipped).max() < 0.5 * np.abs(heavy).max()
+        assert clip_outliers(np.abs(heavy), predicted) is None  # they are what the mean is made of
 
 
 class TestAbsurdValues:

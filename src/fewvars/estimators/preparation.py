@@ -198,7 +198,9 @@ def _splits(
         return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=seed).split(nothing))
     if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
         return list(GroupKFold(min(QUARTERS, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
-    splitter = BlockedSplit(QUARTERS, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None)
+    splitter = BlockedSplit(
+        QUARTERS, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None
+    )
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 

@@ -39,10 +39,10 @@ def clip_outliers(y: FloatArray, predicted: FloatArray) -> FloatArray | None:
 
     Least squares is at the mercy of heavy tails; but if these are on one side, the mean of y is what they make of it.
     """
-    residual = y - predicted
-    limit = CLIP * robust_spread(residual)
-    clipped = np.clip(residual, -limit, limit)
+    limit = CLIP * robust_spread(y - predicted)
+    residual = (y - predicted) / limit  # squares of huge values must not overflow
+    clipped = np.clip(residual, -1.0, 1.0)
     if np.sum(clipped**2) > (1.0 - HEAVY) * np.sum(residual**2):
         return None
     shifts = [mean_and_error(column, np.ones(len(column))) for column in (residual - clipped).T]
-    return None if any(abs(mean) > EVEN * error for mean, error in shifts) else predicted + clipped
+    return None if any(abs(mean) > EVEN * error for mean, error in shifts) else predicted + limit * clipped
