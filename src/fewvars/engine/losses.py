@@ -25,13 +25,13 @@ class Loss(ABC):
     ----------
     code : int
         Of the branch in the compiled kernels.
-    outliers : bool
+    measured : bool
         Whether targets are measured, so that a residual may be an outlier, which tests clip, and losses differ from
         place to place by orders of magnitude, so that their ratios are compared; labels and counts are not.
     """
 
     code: ClassVar[int]
-    outliers: ClassVar[bool] = False
+    measured: ClassVar[bool] = False
     threshold: float = 0.0
 
     @property
@@ -94,7 +94,7 @@ class SquaredError(Loss):
     """l(f, y) = |f - y|^2, summed over the outputs."""
 
     code: ClassVar[int] = kernels.SQUARED_ERROR
-    outliers: ClassVar[bool] = True
+    measured: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return |f_i - y_i|^2, (n,)."""
@@ -125,7 +125,7 @@ class Huber(Loss):
     threshold: float = HUBER_SHARE
 
     code: ClassVar[int] = kernels.HUBER
-    outliers: ClassVar[bool] = True
+    measured: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""

@@ -137,7 +137,7 @@ class BlockedEstimator(FittedFunction):
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         settings = self._settings()
         absurd = np.zeros(len(inputs), bool)
-        if self._loss.outliers:
+        if self._loss.measured:
             absurd = np.any([absurd_values(column) for column in outputs.T], axis=0)
         weight = np.where(given.counted & ~absurd, weight, 0.0)
         rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)

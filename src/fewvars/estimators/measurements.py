@@ -52,12 +52,6 @@ class InputColumns:
         return self.states + self.controls + (("t",) if self.time else ())
 
     @property
-    def owners(self) -> np.ndarray:
-        """The variable that each group belongs to, (groups,); the controls and time follow the variables."""
-        d = len(self.variables)
-        return np.r_[np.tile(np.arange(d), self.order), d + np.arange(len(self.groups) - len(self.states))]
-
-    @property
     def labels(self) -> np.ndarray:
         """The group of each column."""
         return np.repeat(np.arange(len(self.groups)), [2 if g in self.angles else 1 for g in range(len(self.groups))])

@@ -93,12 +93,12 @@ class Prepared:
                 gap = int(np.ceil(time))
                 n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
         splits = rows.splits or _splits(rows, n_blocks, gap, random_parts, shuffle, repeats, seed)
-        if not loss.outliers:
+        if not loss.measured:
             splits = _informative(splits, target.Y)
-        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
+        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.measured)
         held_out = reserve
         if rows.splits is None:
-            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=loss.outliers)
+            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=loss.measured)
         units = loss.in_units(target.scaling.scale)
         samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, loss=units, dtype=np.float32)
         constant = bool(target.scaling.constant.all())
@@ -149,9 +149,9 @@ class Prepared:
             return self.later()
         if len(self.target.y) < FEW_ROWS:
             return self.problem.reserve.first(QUARTERS)
-        return self.held_out.first() if self.plan["loss"].outliers else self.held_out  # labels say less than numbers
+        return self.held_out.first() if self.plan["loss"].measured else self.held_out  # labels say less than numbers
 
-    def outer(self) -> HeldOut:
+    def for_whole_search(self) -> HeldOut:
         """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
         rows = self.inputs.rows
         if self.plan["forecast"] and rows.splits is None:

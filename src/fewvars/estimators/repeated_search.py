@@ -27,15 +27,17 @@ class OnInputs:
         return self.head.predict(X[:, self.inputs])
 
 
-def is_quick(data: Prepared, found: Variables) -> bool:
+def is_quick_to_repeat(data: Prepared, found: Variables) -> bool:
     """Return whether repeating the search takes little time: no network has decided, and nothing was smoothed."""
     return found.judge == RidgeJudge.name and len(data.target.y) <= MOST_REPEATED and not data.inputs.smooths_target
 
 
-def assess_search(data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> Assessment:
+def assess_by_repetition(
+    data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings
+) -> Assessment:
     """Predict each fold by what is found without it."""
     kind = choice.kind
-    trial = replace(choice.trial, X=data.inputs.X, y=data.target.y, held_out=data.outer())
+    trial = replace(choice.trial, X=data.inputs.X, y=data.target.y, held_out=data.for_whole_search())
 
     def fit(k: int, train: np.ndarray) -> OnInputs:
         part = data.part(train)

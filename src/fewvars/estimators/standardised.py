@@ -71,7 +71,7 @@ class Target:
     @classmethod
     def of(cls, inputs: Inputs, y: FloatArray, loss: Loss = SQUARED) -> "Target":
         """Smooth the outputs (n, k) if the inputs say so and they were measured, and scale them."""
-        rows, measured = inputs.rows, loss.outliers
+        rows, measured = inputs.rows, loss.measured
         smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target and measured else (y, 0)
         scaling = Scaling.under(loss, smooth, rows.sample_weight)
         if measured:

@@ -19,14 +19,14 @@ from fewvars.estimators.base import BlockedEstimator, Search
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
-from fewvars.estimators.repeated_search import assess_search, is_quick
+from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to_repeat
 from fewvars.heads import HeadChoice, PolynomialHead, Trial, agree
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.search import Variables, closed_search, find_variables, refitted_errors
 from fewvars.search.variables.settings import AUTO, SOLVERS, Groups, VariableSettings
 from fewvars.search.variables.stand_ins import stand_ins
-from fewvars.search.variables.tested import interacting, rates
+from fewvars.search.variables.tested import false_discovery_rates, interacting
 
 
 class FewVariables(SelectorMixin, BlockedEstimator):
@@ -113,7 +113,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         return refitted_errors(found, problem, settings)
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
-        q_values = rates(data.problem, found.groups, settings)
+        q_values = false_discovery_rates(data.problem, found.groups, settings)
         if self.fdr is not None:
             found = found.with_support(found.groups.included | (q_values <= self.fdr), data.problem, settings)
         support, labels = found.support, self._column_groups()
@@ -190,9 +190,9 @@ class FewVariables(SelectorMixin, BlockedEstimator):
     def _assessment(
         self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings
     ) -> Assessment:
-        if choice.kind is None or not is_quick(data, found):
+        if choice.kind is None or not is_quick_to_repeat(data, found):
             return super()._assessment(data, found, choice, settings)
-        return assess_search(data, found, choice, settings)
+        return assess_by_repetition(data, found, choice, settings)
 
     def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
         """Return pairs of groups by name: that of an input, or those of the inputs of a group."""

@@ -137,11 +137,11 @@ class Networks(HeadKind):
     @classmethod
     def of(cls, settings: HeadSettings) -> "Networks":
         """Take the activation, the seed and the threads from the settings; labels and counts need stronger ridges."""
-        return cls(settings=settings) if settings.loss.outliers else cls(ridges=LIKELIHOOD_RIDGES, settings=settings)
+        return cls(settings=settings) if settings.loss.measured else cls(ridges=LIKELIHOOD_RIDGES, settings=settings)
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
         """Return whether there are rows enough: with few labels, networks separate the classes by chance."""
-        return self.settings.loss.outliers or len(X) >= FEWEST_LABELS
+        return self.settings.loss.measured or len(X) >= FEWEST_LABELS
 
     def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
         """Return the widths that do best at the middle ridge, with the smallest ridge not worse than the best.
@@ -151,24 +151,24 @@ class Networks(HeadKind):
         not tried either: they rarely gain that much.
         """
         middle, mean = self.ridges[len(self.ridges) // 2], trial.held_out.mean
-        tried = self._look(trial, [(self.widths[0], middle)])
+        tried = self._quickly_scored(trial, [(self.widths[0], middle)])
         if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0].errors):
-            tried += self._look(trial, [(widths, middle) for widths in self.widths[1:]])
+            tried += self._quickly_scored(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
-        widths, looks = self.widths[best], {middle: tried[best]}
+        widths, by_ridge = self.widths[best], {middle: tried[best]}
         if rival is not None and trial.held_out.better(rival, tried[best].errors):
             return self._chosen(widths, middle, tried[best])
         others = [ridge for ridge in self.ridges if ridge != middle]
-        more = self._look(trial, [(widths, ridge) for ridge in others], tried[best].models)
-        looks.update(zip(others, more, strict=True))
-        reference = min((look.errors for look in looks.values()), key=mean)
-        ridge = min(ridge for ridge, look in looks.items() if trial.held_out.not_worse(look.errors, reference))
-        return self._chosen(widths, ridge, looks[ridge])
+        more = self._quickly_scored(trial, [(widths, ridge) for ridge in others], tried[best].models)
+        by_ridge.update(zip(others, more, strict=True))
+        reference = min((scored.errors for scored in by_ridge.values()), key=mean)
+        ridge = min(ridge for ridge, scored in by_ridge.items() if trial.held_out.not_worse(scored.errors, reference))
+        return self._chosen(widths, ridge, by_ridge[ridge])
 
-    def _chosen(self, widths: tuple[int, ...], ridge: float, look: Scored) -> Chosen:
-        return Chosen(partial(self.fit, widths=widths, ridge=ridge), look, quick=True)
+    def _chosen(self, widths: tuple[int, ...], ridge: float, scored: Scored) -> Chosen:
+        return Chosen(partial(self.fit, widths=widths, ridge=ridge), scored, quick=True)
 
-    def _look(
+    def _quickly_scored(
         self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None
     ) -> list[Scored]:
         """Score single networks of these widths and ridges, quickly fitted; `starts` holds one head for each split."""

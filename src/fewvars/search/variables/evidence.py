@@ -93,7 +93,7 @@ class _Fold:
         parts = [model.design(terms)[:, 1:] for terms in additions]
         slopes = np.linalg.lstsq(design, np.column_stack([outputs, *parts]), rcond=1e-8)[0]
         k = outputs.shape[1]
-        if model.loss.outliers:
+        if model.loss.measured:
             left = outputs - design @ slopes[:, :k]
             residual = self._clipped(self.filter.apply(self.Y - outside @ slopes[:, :k]))
         else:

@@ -62,7 +62,7 @@ class GrowingModel:
         return self._tested(self.residual, self._Q.shape[1])
 
     def _tested(self, residual: FloatArray, n_columns: int) -> Unexplained:
-        return Unexplained(residual, n_columns, self.n_counted, self.block, not self.loss.outliers)
+        return Unexplained(residual, n_columns, self.n_counted, self.block, not self.loss.measured)
 
     @property
     def robust_outputs(self) -> FloatArray:
@@ -124,7 +124,7 @@ class GrowingModel:
         lost = rest @ (vectors[:, large] / np.sqrt(squares[large]))
         if not lost.shape[1]:
             return 1.0
-        if not self.loss.outliers:  # what the model without them leaves, as the whole one may leave next to nothing
+        if not self.loss.measured:  # what the model without them leaves, as the whole one may leave next to nothing
             without = self._left(others)
             return self._tested(without - others @ (others.T @ without), others.shape[1]).p_value(lost)
         left = self._unexplained
@@ -156,7 +156,7 @@ class GrowingModel:
     def coefficients(self, chosen: Iterable[Term]) -> FloatArray:
         """Return those of a constant and the columns of some terms, fitted to the outputs, (1 + columns, outputs)."""
         design = self.design(chosen)
-        if self.loss.outliers:
+        if self.loss.measured:
             return np.linalg.lstsq(design, self.robust_outputs, rcond=1e-8)[0]
         return self._fit(design)
 
@@ -176,7 +176,7 @@ class GrowingModel:
 
     def _settle(self) -> None:
         """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
-        if self.loss.outliers:
+        if self.loss.measured:
             self._settle_clipped()
         else:
             rest = self._left(self._Q)
@@ -203,7 +203,7 @@ class GrowingModel:
 
     def _refilter(self) -> None:
         """Estimate anew how errors depend on those of the row before, and filter by that."""
-        if not (self.dependent and self.loss.outliers):  # labels and counts are no sums of earlier ones and noise
+        if not (self.dependent and self.loss.measured):  # labels and counts are no sums of earlier ones and noise
             return
         raw = self.terms.design(self.chosen)
         slopes = np.linalg.lstsq(self.filter.apply(raw), self._y, rcond=1e-10)[0]

@@ -136,8 +136,8 @@ class NetworkJudge:
         """
         judges = [replace(self, refit=replace(self.refit, ridge=ridge)) for ridge in RIDGES]
         first = self.held_out.first()
-        looks = [judge.on(first).judge([mask], effort=max(1, effort - 1))[0] for judge in judges]
-        best = judges[int(np.argmin([first.typical(look.errors) for look in looks]))]
+        verdicts = [judge.on(first).judge([mask], effort=max(1, effort - 1))[0] for judge in judges]
+        best = judges[int(np.argmin([first.typical(verdict.errors) for verdict in verdicts]))]
         return best, best.judge([mask], effort=effort)[0]
 
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:

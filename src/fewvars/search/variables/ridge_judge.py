@@ -146,7 +146,7 @@ class RidgeJudge:
 
     def _fitted(self, family: str, mask: np.ndarray) -> Verdict:
         equations = self._equations_of(family, mask)
-        strengths = STRENGTHS if self.samples.loss.outliers else LIKELIHOOD_STRENGTHS
+        strengths = STRENGTHS if self.samples.loss.measured else LIKELIHOOD_STRENGTHS
         fits = equations.coefficients(mask, strengths)
         values, Y = self.samples.loss.values, equations.Y
         losses = [

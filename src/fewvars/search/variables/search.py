@@ -201,8 +201,8 @@ def network_explains_more(
     errors: tests of independent rows are exact, those of dependent rows are not.
     """
     first = search.held_out.first()
-    looks = [mask, *(support for support in nested if support.sum() in PROBED_SIZES)]
-    best = min(search.judge.on(first).judge(looks), key=lambda verdict: first.typical(verdict.errors))
+    tried = [mask, *(support for support in nested if support.sum() in PROBED_SIZES)]
+    best = min(search.judge.on(first).judge(tried), key=lambda verdict: first.typical(verdict.errors))
     rival = closed.judge.on(first).judge([mask])[0]
     if clearly:
         return first.better(best.errors, rival.errors, UNTESTED)

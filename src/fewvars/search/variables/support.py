@@ -78,16 +78,16 @@ def choose_support(
     tried = sorted({int(sizes[np.abs(sizes - w).argmin()]) for w in wanted})
     if n_groups is not None:
         tried = [int(sizes[np.abs(sizes - n_groups).argmin()])]
-    look = search.on_first_split()
-    candidates = look.judge.judge([*(by_size[k] for k in tried), *(mask | always for mask in proposals)])
+    first = search.on_first_split()
+    candidates = first.judge.judge([*(by_size[k] for k in tried), *(mask | always for mask in proposals)])
     candidates.sort(key=lambda candidate: candidate.mask.sum())
-    chosen = look.smallest_not_worse(candidates)
+    chosen = first.smallest_not_worse(candidates)
     below = max((k for k in tried if k < chosen.mask.sum()), default=0)
     between = [k for k in sizes if below < k < chosen.mask.sum()]
     if between and n_groups is None:
         few = between[:: -(-len(between) // max(1, max_candidates // 3))]
-        candidates = sorted(candidates + look.judge.judge([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
-        chosen = look.smallest_not_worse(candidates)
+        candidates = sorted(candidates + first.judge.judge([by_size[int(k)] for k in few]), key=lambda c: c.mask.sum())
+        chosen = first.smallest_not_worse(candidates)
     search, base = search.tuned(chosen.mask)
     if n_groups is None:
         search, base = search.add_back(base, usable)
@@ -98,7 +98,7 @@ def choose_support(
     else:
         base = exchange(search, base, always, usable)
         left_out = search.leave_one_out(base)
-    return _evidence(search, base, left_out, look, candidates)
+    return _evidence(search, base, left_out, first, candidates)
 
 
 def settled(
@@ -154,13 +154,13 @@ def exchange(search: SupportSearch, base: Verdict, always: np.ndarray, usable: n
 
 
 def _evidence(
-    search: SupportSearch, base: Verdict, left_out: LeftOut, look: SupportSearch, candidates: Sequence[Verdict]
+    search: SupportSearch, base: Verdict, left_out: LeftOut, first: SupportSearch, candidates: Sequence[Verdict]
 ) -> Support:
     same, without = left_out
     rise, spread = np.zeros(base.mask.size), np.zeros(base.mask.size)
     for group, candidate in without.items():
         rise[group], spread[group] = search.held_out.excess(candidate.errors, same.errors)
-    measured = [look.held_out.measured(c.errors) for c in candidates]
+    measured = [first.held_out.measured(c.errors) for c in candidates]
     return Support(
         groups=base.mask,
         importances=rise,

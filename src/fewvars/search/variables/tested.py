@@ -17,7 +17,7 @@ from fewvars.search.variables.testable import Testable
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
     """Search forward by tests; return the proposal, and the problem without wild outputs."""
     model, samples = GrowingModel(Testable.of(problem, groups.labels)), problem.samples
-    related = None if samples.loss.outliers else related_groups(model, groups.usable)
+    related = None if samples.loss.measured else related_groups(model, groups.usable)
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
     if samples.loss != SQUARED:  # other losses take care of outliers themselves
         proposal = replace(proposal, related=related)
@@ -28,7 +28,7 @@ def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Pro
     return proposal, replace(problem, samples=replace(samples, Y=Y))
 
 
-def rates(problem: Problem, groups: Groups, settings: VariableSettings) -> FloatArray:
+def false_discovery_rates(problem: Problem, groups: Groups, settings: VariableSettings) -> FloatArray:
     """Return the smallest false discovery rate at which each group is selected, (groups,)."""
     if problem.constant or not groups.usable.any():
         return np.ones(groups.usable.size)
@@ -40,8 +40,8 @@ def rates(problem: Problem, groups: Groups, settings: VariableSettings) -> Float
 def edge_evidence(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> tuple[FloatArray, FloatArray]:
     """Return p-values of all groups, and scores by which all can be ranked, given that those of a mask are selected.
 
-    The p-values (groups,) are those of `rates`. The scores (groups,) are minus the decimal logarithm of the p-value, on
-    all rows, of leaving out a selected group, or of adding the line or curve of another.
+    The p-values (groups,) are those of `false_discovery_rates`. The scores (groups,) are minus the decimal logarithm of
+    the p-value, on all rows, of leaving out a selected group, or of adding the line or curve of another.
     """
     if problem.constant or not groups.usable.any():
         return np.ones(mask.size), np.zeros(mask.size)
