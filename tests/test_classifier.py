@@ -12,6 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesClassifier, load, save
 from fewvars.estimators.labels import mixed_order
+from fewvars.heads import PolynomialHead, Trial, follow
+from fewvars.polynomials.polynomial import Polynomial
 from problems import QUICK, failures_by_held_out_rows
 
 TRUTH = [1, 3, 4]
@@ -140,8 +142,31 @@ def test_blocks_of_time_that_lack_a_class():
     y[300:310] = 2
     X[300:310, 1] += 6.0
     model = FewVariablesClassifier(random_state=0, n_blocks=2).fit(X, y, t=1.0)
-    assert model.support_[[0, 1]].all()
+    assert model.get_support(indices=True).tolist() == [0, 1]
     assert model.predict_proba(X).shape == (400, 3)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_rows_without_a_label_are_left_out(fitted, missing):
+    model, X, y = fitted
+    partial = [missing if row % 10 == 0 else label for row, label in enumerate(y.tolist())]
+    kept = np.arange(len(y)) % 10 != 0
+    with pytest.warns(UserWarning, match="missing in 50 of 500 rows"):
+        again = clone(model).set_params(class_weight="balanced").fit(X, partial)
+    assert any("missing in 50 of 500 rows" in note for note in again.notes_)
+    same = clone(again).fit(X[kept], y[kept])
+    assert again.classes_.tolist() == ["no", "yes"]
+    assert_allclose(again.predict_proba(X), same.predict_proba(X), atol=1e-9)
+
+
+def test_an_input_that_the_log_odds_lack_is_not_selected(fitted):
+    model, _, _ = fitted
+    head = PolynomialHead(Polynomial(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1]]), np.ones((3, 1))))
+    trial = Trial(np.zeros((4, 3)), np.zeros((4, 1)), np.ones(4), None, model._loss)
+    found, used = follow(head, trial, np.arange(3), np.zeros(3, bool))
+    assert used.tolist() == [True, False, True]
+    assert found.n_inputs == 2
+    assert follow(head, trial, np.arange(3), np.array([False, True, False]))[1].all()
 
 
 def test_mixed_order_keeps_the_shares_of_the_classes():
@@ -161,8 +186,9 @@ ROWS = np.random.default_rng(0).standard_normal((12, 3))
         (["a"] * 12, "only one class, 'a'"),
         (["a"] * 11 + ["b"], "class 'b' of y has 1 row"),
         (["a", 1] * 6, "mixes labels of types int and str"),
-        ([0.0, 1.0, np.nan] * 4, "no label in row 2 and 3 more"),
-        (np.array(["a", "b", None] * 4, object), "no label in row 2"),
+        ([np.nan] * 12, "no label in any of its 12 rows"),
+        ([None] * 12, "no label in any"),
+        (["a"] * 6 + [None] * 6, "only one class, 'a'"),
         (np.linspace(0, 1, 12), "use FewVariablesRegressor"),
         (["a", "b"] * 5, "12 and 10"),
         (None, "y is None"),

@@ -28,10 +28,13 @@ class Loss(ABC):
     measured : bool
         Whether targets are measured, so that a residual may be an outlier, which tests clip, and losses differ from
         place to place by orders of magnitude, so that their ratios are compared; labels and counts are not.
+    labels: bool
+        Whether targets are labels, so that rows which a model is sure of say nothing more.
     """
 
     code: ClassVar[int]
     measured: ClassVar[bool] = False
+    labels: ClassVar[bool] = False
     threshold: float = 0.0
 
     @property
@@ -235,6 +238,7 @@ class CrossEntropy(Loss):
     """
 
     code: ClassVar[int] = kernels.CROSS_ENTROPY
+    labels: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""

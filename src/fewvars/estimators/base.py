@@ -163,7 +163,7 @@ class BlockedEstimator(FittedFunction):
             ]
             data, search, found = self._best_version(versions, settings, progress)
             self.smoothed_ = data.inputs.smoothed
-            self.notes_ = (*map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
+            self.notes_ = (*given.notes, *map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
             self._store(data, found, settings)
             progress.stage("head", "fit")
             choice = self._fit_head(data, settings, progress)

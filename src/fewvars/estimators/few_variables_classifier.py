@@ -147,11 +147,11 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         return CrossEntropy()
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, t: Any, trajectory: Any) -> None:
-        labels = checked_labels(type(self).__name__, y, _num_samples(X))
+        labels, present = checked_labels(type(self).__name__, y, _num_samples(X))
         weight = _check_sample_weight(sample_weight, labels[:, None], dtype=np.float64, ensure_non_negative=True)
-        self.classes_, numbers = classes_of(labels, weight > 0)
-        weight = weight * compute_sample_weight(self.class_weight, labels)
-        super()._fit(X, targets(numbers, self.classes_.size), weight, t, trajectory)
+        self.classes_, numbers = classes_of(labels, present & (weight > 0))
+        weight[present] *= compute_sample_weight(self.class_weight, labels[present])
+        super()._fit(X, targets(numbers, self.classes_.size, present), weight, t, trajectory)
 
     def _ordered(self, rows: Rows, outputs: FloatArray) -> Rows:
         """Mix the classes, unless rows are in the order of time."""

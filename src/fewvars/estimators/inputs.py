@@ -38,12 +38,15 @@ class Given(NamedTuple):
         Rows that are not left out because of missing values.
     encoding : Encoding, optional
         How the columns became inputs; None for plain numbers, which are the inputs themselves.
+    notes : tuple of str
+        What a user should know about rows that were left out.
     """
 
     X: FloatArray
     y: np.ndarray
     counted: np.ndarray
     encoding: Encoding | None
+    notes: tuple[str, ...]
 
 
 def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
@@ -72,12 +75,13 @@ def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
         values, outputs = checked(copy(model), values)  # a copy, as the model knows the names of the table's columns
     elif model.missing == ERROR:
         _check_complete(values, names)
+    notes = () if present is None else (_unknown_targets(present),)
     present = np.ones(len(values), bool) if present is None else present
     counted = present & ~np.isnan(values).any(axis=1)
     if not counted.all():
         _check_enough(values, counted, present, names if encoding is None else encoding.names(names))
         values = np.where(counted[:, None], values, 0.0)
-    return Given(values, outputs, counted, encoding)
+    return Given(values, outputs, counted, encoding, notes)
 
 
 def given_to_predict(model: Any, X: Any, t: Any, trajectory: Any, used: np.ndarray | None) -> FloatArray:
@@ -142,12 +146,14 @@ def _target(y: Any) -> tuple[Any, np.ndarray | None]:
     present = np.asarray(~missing.reshape(len(values), -1).any(axis=1))
     if not present.any():
         return y, None  # which others explain
-    warnings.warn(
-        f"The target is missing in {(~present).sum()} of {len(present)} rows, which are left out.", stacklevel=5
-    )
+    warnings.warn(_unknown_targets(present), stacklevel=5)
     values = values.copy()
     values[~present] = values[present][0]
     return values, present
+
+
+def _unknown_targets(present: np.ndarray) -> str:
+    return f"The target is missing in {(~present).sum()} of {len(present)} rows, which are left out."
 
 
 def _rows_to_learn_from(table: Sequence[Raw], present: np.ndarray | None, missing: str) -> np.ndarray | None:

@@ -7,12 +7,16 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from fewvars._common.validation import FloatArray
+from fewvars.columns.raw import missing_values
 
 FEWEST_OF_A_CLASS = 2  # so that one can be held out
 
 
-def checked_labels(name: str, y: Any, n: int) -> np.ndarray:
-    """Return the labels (n,) of an estimator's rows, or raise an error that says what is wrong with them."""
+def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels (n,) of an estimator's rows, and in which rows they are present, (n,) bool.
+
+    In the others there is any label. An error says what is wrong with labels.
+    """
     if y is None:
         raise ValueError(f"This {name} requires y to be passed, but the target y is None: give a label for each row.")
     labels = column_or_1d(y, warn=True)
@@ -20,16 +24,17 @@ def checked_labels(name: str, y: Any, n: int) -> np.ndarray:
         raise ValueError(
             f"X and y have inconsistent numbers of samples, {n} and {len(labels)}: give one label for each row."
         )
-    given = (
-        list(y) if isinstance(y, list | tuple) else labels.tolist()
-    )  # NumPy turns lists of text and numbers into text
-    missing = [row for row, label in enumerate(given) if _is_missing(label)]
-    if missing:
-        more = f" and {len(missing) - 1} more rows" if len(missing) > 1 else ""
+    # NumPy turns lists of text and numbers into text, and so hides what is mixed or missing.
+    given = list(y) if isinstance(y, list | tuple) else labels.tolist()
+    present = ~missing_values(np.array(given, object))
+    if not present.any():
         raise ValueError(
-            f"y has no label in row {missing[0]}{more} (Input y contains NaN): leave such rows out, or label them."
+            f"y has no label in any of its {n} rows (Input y contains NaN): label some rows of each class."
         )
-    types = sorted({type(label).__name__ for label in given})
+    known = [label for label, there in zip(given, present, strict=True) if there]
+    if not present.all():
+        labels = np.array(known)[np.maximum(np.cumsum(present) - 1, 0)]
+    types = sorted({type(label).__name__ for label in known})
     if len(types) > 1 and "str" in types:
         raise ValueError(f"y mixes labels of types {' and '.join(types)}: give all labels one type, for instance text.")
     if type_of_target(labels, input_name="y") not in ("binary", "multiclass"):
@@ -37,7 +42,7 @@ def checked_labels(name: str, y: Any, n: int) -> np.ndarray:
             f"Unknown label type: y holds {np.unique(labels).size} different numbers that are not all whole. Use "
             "FewVariablesRegressor for measured values, or group them into classes."
         )
-    return labels
+    return labels, present
 
 
 def classes_of(labels: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -58,11 +63,14 @@ def classes_of(labels: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.
     return classes, numbers
 
 
-def targets(numbers: np.ndarray, n_classes: int) -> FloatArray:
-    """Return whether each row is of the second of two classes, (n,), or of each of several, (n, classes)."""
-    if n_classes == 2:
-        return (numbers == 1).astype(np.float64)
-    return (numbers[:, None] == np.arange(n_classes)).astype(np.float64)
+def targets(numbers: np.ndarray, n_classes: int, present: np.ndarray) -> FloatArray:
+    """Return whether each row is of the second of two classes, (n,), or of each of several, (n, classes).
+
+    In rows that have no label, because they are not `present` (a mask), targets are NaN.
+    """
+    found = (numbers[:, None] == np.arange(n_classes)).astype(np.float64)
+    found[~present] = np.nan
+    return found[:, 1] if n_classes == 2 else found
 
 
 def mixed_order(outputs: FloatArray, rng: np.random.Generator) -> np.ndarray:
@@ -73,11 +81,3 @@ def mixed_order(outputs: FloatArray, rng: np.random.Generator) -> np.ndarray:
         rows = rng.permutation(np.flatnonzero(numbers == number))
         places[rows] = (np.arange(rows.size) + rng.random(rows.size)) / rows.size
     return np.argsort(places, kind="stable")
-
-
-def _is_missing(label: Any) -> bool:
-    """Return whether a label is None, NaN, or a missing value of pandas, which is equal to nothing."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True

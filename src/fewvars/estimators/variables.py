@@ -20,7 +20,7 @@ from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to_repeat
-from fewvars.heads import HeadChoice, PolynomialHead, Trial, agree
+from fewvars.heads import HeadChoice, PolynomialHead, Trial, agree, follow
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.search import Variables, closed_search, find_variables, refitted_errors
@@ -163,7 +163,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
 
     def _interpret(self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> None:
         """Let the support follow a polynomial, and find which variables act together and which could stand in."""
-        if isinstance(self._head, PolynomialHead) and self._loss == SQUARED:
+        if isinstance(self._head, PolynomialHead):
             self._agree_with(self._head, replace(choice.trial, held_out=data.problem.reserve), found.groups)
         labels, polynomial = found.groups.labels, self._head.as_polynomial()
         mask = np.isin(np.arange(found.groups.usable.size), self.path_.labels[self.support_])
@@ -179,13 +179,19 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         """Let the support follow the polynomial, and measure what each variable adds to it."""
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
-        agreed = agree(head, trial, labels, asked, self.max_degree)
-        self._head, self.head_ = agreed.head, agreed.head.name
-        used, rise, spread = np.zeros((3, groups.usable.size))
-        used[members], rise[members], spread[members] = agreed.used, agreed.importances, agreed.importances_se
-        columns = self.path_.labels
-        self.support_ = used[columns] > 0
-        self.feature_importances_, self.feature_importances_se_ = rise[columns], spread[columns]
+        columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
+        if self._loss == SQUARED:
+            agreed = agree(head, trial, labels, asked, self.max_degree)
+            self._head, used[members] = agreed.head, agreed.used
+            rise, spread = np.zeros((2, used.size))
+            rise[members], spread[members] = agreed.importances, agreed.importances_se
+            self.feature_importances_, self.feature_importances_se_ = rise[columns], spread[columns]
+        else:  # coefficients under other losses depend on a ridge: what each variable adds was measured by the search
+            self._head, used[members] = follow(head, trial, labels, asked)
+            self.feature_importances_ = np.where(used[columns], self.feature_importances_, 0.0)
+            self.feature_importances_se_ = np.where(used[columns], self.feature_importances_se_, 0.0)
+        self.head_ = self._head.name
+        self.support_ = used[columns]
 
     def _assessment(
         self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings

@@ -4,7 +4,7 @@ A new head is one file, with a `Head` and the `HeadKind` that lists its candidat
 """
 
 from fewvars._common.validation import check_choice
-from fewvars.heads.agreement import agree
+from fewvars.heads.agreement import agree, follow
 from fewvars.heads.choice import HeadChoice, choose_head, fit_chosen_head
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
@@ -30,6 +30,7 @@ __all__ = [
     "agree",
     "choose_head",
     "fit_chosen_head",
+    "follow",
     "head_types",
     "kinds_of",
 ]

@@ -87,6 +87,14 @@ def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polyno
     return [with_terms(form, np.concatenate(terms)) for terms in found]
 
 
+def follow(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> tuple[Head, np.ndarray]:
+    """Return the function of the groups that a polynomial uses or must keep, and which these are, (groups,) bool."""
+    used = kept | _used(head.polynomial, labels, kept.size)
+    if not used.any():
+        return MeanHead.fit(trial.X, trial.y, trial.weight, loss=trial.loss), used
+    return PolynomialHead(restricted(head.polynomial, used[labels])), used
+
+
 def _errors(form: Polynomial, trial: Trial) -> FloatArray:
     return trial.score(lambda X, y, weight: PolynomialHead(refitted(form, X, y, weight))).errors
 

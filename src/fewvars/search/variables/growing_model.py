@@ -62,7 +62,7 @@ class GrowingModel:
         return self._tested(self.residual, self._Q.shape[1])
 
     def _tested(self, residual: FloatArray, n_columns: int) -> Unexplained:
-        return Unexplained(residual, n_columns, self.n_counted, self.block, not self.loss.measured)
+        return Unexplained(residual, n_columns, self.n_counted, self.block, self.loss.labels)
 
     @property
     def robust_outputs(self) -> FloatArray:
@@ -124,11 +124,12 @@ class GrowingModel:
         lost = rest @ (vectors[:, large] / np.sqrt(squares[large]))
         if not lost.shape[1]:
             return 1.0
-        if not self.loss.measured:  # what the model without them leaves, as the whole one may leave next to nothing
-            without = self._left(others)
-            return self._tested(without - others @ (others.T @ without), others.shape[1]).p_value(lost)
-        left = self._unexplained
-        explained = ((lost.T @ self.robust_outputs) ** 2).sum(axis=0)
+        left, outputs = self._unexplained, self.robust_outputs
+        if not self.loss.measured:
+            outputs = self._left(others)
+        if self.loss.labels:  # a model that is sure of nearly all leaves too little to compare with
+            return self._tested(outputs - others @ (others.T @ outputs), others.shape[1]).p_value(lost)
+        explained = ((lost.T @ outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
         ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / left.inflation(lost)
         return float(left.combined(ratio, lost.shape[1], left.denominators(0)))

@@ -17,7 +17,7 @@ from fewvars.search.variables.testable import Testable
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
     """Search forward by tests; return the proposal, and the problem without wild outputs."""
     model, samples = GrowingModel(Testable.of(problem, groups.labels)), problem.samples
-    related = None if samples.loss.measured else related_groups(model, groups.usable)
+    related = related_groups(model, groups.usable) if samples.loss.labels else None
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
     if samples.loss != SQUARED:  # other losses take care of outliers themselves
         proposal = replace(proposal, related=related)

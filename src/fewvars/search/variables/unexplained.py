@@ -25,8 +25,8 @@ class Unexplained:
     block : int
         Rows that depend on each other: their scores are summed before their variance is estimated.
     labels : bool
-        Whether outputs are labels or counts. Those that a model is sure of say nothing more, so that only the rows that
-        carry the residual count: a wave could otherwise explain the last five errors of a classifier "significantly".
+        Whether outputs are labels. Those that a model is sure of say nothing more, so that only the rows that carry the
+        residual count: a wave could otherwise explain the last five errors of a classifier "significantly".
     """
 
     residual: FloatArray
