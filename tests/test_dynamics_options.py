@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
 from fewvars.estimators.simulation import Bounds, SimulationOutcome, integrate
@@ -175,10 +176,11 @@ def test_weights_of_zero_are_missing_rows(lorenz):
     ("options", "data", "complaint"),
     [
         ({}, {"t": -T}, "t does not increase"),
+        ({}, {"u": ["a"] * len(T)}, "u holds something other than numbers"),
         ({}, {"u": np.ones(7)}, r"u has shape \(7,\)"),
         ({}, {"y": np.ones((len(T), 2))}, "y has shape"),
-        ({}, {"X": np.ones((1, 3)), "t": None}, "no two rows"),
-        ({}, {"X": np.full((50, 3), np.nan), "t": None}, "no two rows"),
+        ({}, {"X": np.ones((1, 3)), "t": None}, "1 sample"),
+        ({}, {"X": np.full((50, 3), np.nan), "t": None}, "no number in column x0"),
         ({}, {"X": np.ones((9, 3)), "t": None}, "has 9 rows"),
         ({}, {"X": np.full((50, 2), np.inf), "t": None}, "infinity"),
         ({"target": "strong"}, {}, "target='strong'"),
@@ -208,3 +210,33 @@ def test_bad_simulations_are_refused(lorenz):
     outside = found.simulate(lorenz[0] + 1e3, T)
     assert outside.outcome is SimulationOutcome.LEFT_RANGE
     assert outside.stopped_at == 0.0
+
+
+class WithoutDerivatives(fv.DynamicsRegressor):
+    """The checks of scikit-learn pass one target; here y would be the derivative of every column of X."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X, sample_weight=sample_weight)
+
+    def score(self, X, y=None):
+        return super().score(X)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [WithoutDerivatives(target="derivative", head="dictionary")],
+    expected_failed_checks=lambda model: {
+        "check_estimators_nan_inf": "rows with NaN are left out",
+        "check_sample_weight_equivalence_on_dense_data": "a row that is repeated is no longer part of a trajectory",
+    },
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_data_without_an_equation_and_extreme_units(lorenz):
+    walk = np.random.default_rng(1).standard_normal((300, 2)).cumsum(axis=0)
+    assert not model().fit(walk, t=0.1).graph_.any()
+    for scale in (1e-20, 1e20):
+        np.testing.assert_array_equal(model().fit(scale * lorenz, t=T).graph_, Lorenz63().graph)

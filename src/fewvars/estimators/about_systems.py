@@ -16,8 +16,7 @@ def checked_controls(
         if expected:
             raise ValueError(f"u is missing: the model was fitted with {expected} controls; give them too.")
         return np.empty((n, 0)), ()
-    values = np.asarray(u, dtype=np.float64)
-    values = values[:, None] if values.ndim == 1 else values
+    values = _columns_of_numbers("u", u)
     if values.ndim != 2 or len(values) != n:
         raise ValueError(f"u has shape {np.shape(u)}: give one row for each of the {n} rows of X.")
     if expected is not None and values.shape[1] != expected:
@@ -31,11 +30,19 @@ def checked_controls(
 
 def checked_derivatives(y: Any, shape: tuple[int, ...]) -> FloatArray:
     """Return measured derivatives, one for every entry of X."""
-    values = np.asarray(y, dtype=np.float64)
-    values = values[:, None] if values.ndim == 1 else values
+    values = _columns_of_numbers("y", y)
     if values.shape != shape:
         raise ValueError(f"y has shape {np.shape(y)}: give the derivative of every entry of X, shape {shape}.")
     return values
+
+
+def _columns_of_numbers(argument: str, given: Any) -> FloatArray:
+    """Return numbers with at least two axes."""
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{argument} holds something other than numbers ({error}): give numbers.") from error
+    return values[:, None] if values.ndim == 1 else values
 
 
 def angle_numbers(given: Any, names: Sequence[str]) -> tuple[int, ...]:

@@ -174,10 +174,15 @@ class DynamicsRegressor(FittedSystem):
 
     def _fit(self, X: ArrayLike, y: Any, t: Any, trajectory: Any, u: Any, sample_weight: Any) -> None:
         settings = self._settings()
-        variables = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        variables = validate_data(
+            self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
         weight = _check_sample_weight(sample_weight, variables, dtype=np.float64, ensure_non_negative=True)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         names = tuple(map(str, names))
+        empty = np.flatnonzero(np.isnan(variables).all(axis=0))
+        if empty.size:
+            raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
         controls, control_names = checked_controls(u, len(variables), names)
         derivatives = None if y is None else checked_derivatives(y, variables.shape)
         present = np.isfinite(np.column_stack([variables, controls])).all(axis=1) & (weight > 0)

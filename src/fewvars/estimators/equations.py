@@ -241,8 +241,9 @@ class System:
         these, but may determine the few terms of an equation.
         """
         every = groups.usable | found
-        known, (head, lowest) = (self._polynomial(averages, mask) for mask in (found, every))
-        if lowest > 0.5 * known[1] or known[1] <= max(2.0 * noise, SMALL):
+        known = self._polynomial(averages, found)[1] if found.any() else 1.0
+        head, lowest = self._polynomial(averages, every)
+        if lowest > 0.5 * known or known <= max(2.0 * noise, SMALL):
             return found, error
         mask = groups.included.copy()
         mask[groups.labels[every[groups.labels]][head.polynomial.exponents.any(axis=0)]] = True

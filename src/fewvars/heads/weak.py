@@ -16,9 +16,9 @@ from fewvars.heads.head import Head
 from fewvars.heads.kind import HeadSettings, StandardisedError, Trial
 from fewvars.heads.mean import MeanHead
 from fewvars.heads.network import Networks
-from fewvars.heads.polynomial import PolynomialHead
+from fewvars.heads.polynomial import PolynomialHead, Polynomials
 from fewvars.polynomials.dictionary import fit_polynomial
-from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_exponents, monomial_values
+from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values
 from fewvars.polynomials.units import Units
 from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
@@ -146,9 +146,9 @@ class WeakPolynomials:
     @classmethod
     def of(cls, X: FloatArray, data: Averages, settings: HeadSettings) -> "WeakPolynomials":
         """Average all monomials of X (samples, inputs) up to the largest degree that is affordable."""
-        limit = min(MOST_TERMS, len(data.y) // 4)
-        degrees = [k for k in range(2, settings.max_degree + 1) if monomial_count(X.shape[1], k) <= limit]
-        degree = max(degrees, default=1)
+        degree = max(
+            replace(Polynomials.of(settings), max_terms=MOST_TERMS).degrees(X[data.centres], data.y), default=1
+        )
         exponents = monomial_exponents(X.shape[1], degree, constant=False)
         origin = Units.of(X, data.derivative, np.ones(len(X)), degree, True).x_origin
         return cls(data, data.windows @ monomial_values(X - origin, exponents), exponents, origin, settings)
@@ -190,6 +190,7 @@ class WeakPolynomials:
         """Return the held-out errors (pieces,) of the terms of a sum of columns, fitted to the other windows."""
         data, held_out = self.data, self.data.held_out
         columns = monomial_values(self.columns[:, : found.exponents.shape[1]], found.exponents)
+        columns /= np.abs(columns).max(axis=0)
         root = np.sqrt(data.weight)[:, None]
         losses = []
         for train, test in held_out.splits:
