@@ -49,6 +49,15 @@ def test_derivatives_and_curvatures_are_those_of_the_values(loss, outputs):
     assert (loss.curvatures(predicted, Y) > 0).all()
 
 
+def test_curvatures_of_several_classes_bound_the_whole_second_derivative():
+    rng = np.random.default_rng(0)
+    predicted = rng.standard_normal((200, 4)) * np.geomspace(0.1, 20, 200)[:, None]  # from even to nearly certain
+    p = CrossEntropy().mean(predicted)
+    second = np.einsum("ij,jk->ijk", p, np.eye(4)) - np.einsum("ij,ik->ijk", p, p)
+    bound = np.einsum("ij,jk->ijk", CrossEntropy().curvatures(predicted, p), np.eye(4))
+    assert np.linalg.eigvalsh(bound - second).min() > -1e-12
+
+
 @losses
 def test_no_constant_beats_the_null_model(loss, outputs):
     _, Y, weights = _rows(loss, outputs)

@@ -254,9 +254,15 @@ class CrossEntropy(Loss):
         return self.mean(predicted) - Y
 
     def curvatures(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
-        """Return p (1 - p) for two classes, and p for more: diag(p) - p p' lies below diag(p)."""
+        """Return p (1 - p) for two classes, and for more a diagonal above diag(p) - p p'.
+
+        That is p, or twice the diagonal of the matrix, which is the smaller one where a class is nearly certain.
+        """
         p = self.mean(predicted)
-        return np.maximum(p * (1.0 - p) if p.shape[1] == 1 else p, _SMALLEST_CURVATURE)
+        diagonal = p * (1.0 - p)
+        if p.shape[1] > 1:
+            diagonal = np.where(p.max(axis=1, keepdims=True) > 0.5, 2.0 * diagonal, p)
+        return np.maximum(diagonal, _SMALLEST_CURVATURE)
 
     def null_model(self, Y: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the log-odds, or the logarithms of the shares, of the classes."""
