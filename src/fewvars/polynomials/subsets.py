@@ -5,6 +5,7 @@ Monomials are correlated, above all along a trajectory. Elimination alone then l
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -36,9 +37,13 @@ class Columns:
             both = triangle(np.asfortranarray(both))
         return Columns(both[:, :-1], both[:, -1], float(ROUNDING**2 * (target @ target)))
 
+    @cached_property
+    def _squares(self) -> FloatArray:
+        return np.einsum("ij,ij->j", self.factor, self.factor)
+
     def residual(self, chosen: list[int]) -> float:
         """Residual sum of squares of some columns."""
-        return self._projected(chosen).residual
+        return solved_by_qr(self.factor[:, chosen], self.target)[2]
 
     def with_best(self, chosen: list[int]) -> list[int]:
         """Add the column that lowers the residual sum of squares most."""
@@ -47,11 +52,13 @@ class Columns:
         best = int(gains.argmax())
         return [*chosen, best] if gains[best] >= 0 else chosen
 
-    def exchanged(self, chosen: list[int]) -> list[int]:
-        """Exchange one column for another as long as that lowers the residual sum of squares."""
+    def exchanged(self, chosen: list[int]) -> tuple[list[int], float]:
+        """Exchange one column for another as long as that lowers the residual sum of squares, which is returned too."""
         chosen = list(chosen)
-        while chosen:
+        while True:
             rest = self._projected(chosen)
+            if not chosen:
+                break
             # Without column i of the chosen, the residual gains its component along the direction that i alone spans.
             inverse = inverse_of(rest.upper)
             alone = inverse / np.linalg.norm(inverse, axis=1, keepdims=True)
@@ -67,7 +74,7 @@ class Columns:
             if not self.lower(float(residuals[i, j]), rest.residual):
                 break
             chosen[i] = int(j)
-        return chosen
+        return chosen, rest.residual
 
     def lower(self, residual: float, other: float) -> bool:
         """Return whether one residual sum of squares is below another by more than rounding."""
@@ -78,7 +85,7 @@ class Columns:
         target, columns = basis.T @ self.target, basis.T @ self.factor
         left, others = self.target - basis @ target, self.factor - basis @ columns
         sizes = np.einsum("ij,ij->j", others, others)
-        free = sizes > DEPENDENT**2 * np.einsum("ij,ij->j", self.factor, self.factor)
+        free = sizes > DEPENDENT**2 * self._squares
         free[chosen] = False
         return _Projected(upper, target, columns, left @ others, sizes, free, float(left @ left))
 
@@ -118,10 +125,14 @@ def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
     """
     subsets: dict[int, list[int]] = {chosen.size: chosen.tolist() for chosen in eliminated(problem)}
     residuals = {size: problem.residual(chosen) for size, chosen in subsets.items()}
+    known: set[frozenset[int]] = set()  # where an exchange began or ended
 
     def offer(chosen: list[int]) -> None:
-        found = problem.exchanged(chosen)
-        size, residual = len(found), problem.residual(found)
+        if frozenset(chosen) in known:
+            return
+        found, residual = problem.exchanged(chosen)
+        known.update((frozenset(chosen), frozenset(found)))
+        size = len(found)
         if size not in subsets or problem.lower(residual, residuals[size]):
             subsets[size], residuals[size] = found, residual
 
