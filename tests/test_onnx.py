@@ -9,10 +9,12 @@ import onnx
 import onnxruntime
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 import fewvars as fv
+from fewvars.engine.losses import CrossEntropy
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.onnx import export_onnx
@@ -76,6 +78,41 @@ def fitted(request):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_regressor(fitted, tmp_path, dtype):
     assert_same(*fitted, tmp_path, dtype)
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def classifier(request):
+    X, _ = data(n=80)
+    labels = np.digitize(X[:, 1], np.linspace(1.0, 3.0, request.param - 1)) - 1
+    return fv.FewVariablesClassifier(**QUICK, random_state=0, head="dictionary", n_variables=1).fit(X, labels), X
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("head", ["dictionary", "network"])
+def test_probabilities(classifier, tmp_path, head, dtype):
+    model, X = classifier
+    if head == "network":
+        kind = Networks(n_networks=2, max_iterations=5, settings=HeadSettings(loss=CrossEntropy()))
+        labels = model.predict_proba(X)
+        targets = labels[:, 1:] if labels.shape[1] == 2 else labels
+        own = kind.fit(X[:, model.support_], targets, np.ones(len(X)), widths=(4,), ridge=1e-4)
+        model = with_head(model, own, targets.shape[1])
+    export_onnx(model, tmp_path / "model.onnx", dtype=dtype)
+    found, _ = run(tmp_path / "model.onnx", X, dtype)
+    expected = model.predict_proba(X.astype(dtype).astype(float))
+    assert found.shape == expected.shape
+    assert np.ptp(expected, axis=0).min() > 0.1  # something to get wrong
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCES[dtype])
+
+
+@pytest.mark.parametrize("loss", ["huber", "poisson"])
+def test_losses(tmp_path, loss):
+    X, _ = data(n=100)
+    y = np.floor(3.0 * np.exp((X[:, 1] - 2.0) / 3.0))
+    asked = {"few variables": {"n_variables": 1}, "few directions": {"n_directions": 1}}
+    for name, options in asked.items():
+        model = clone(ESTIMATORS[name]).set_params(loss=loss, head="dictionary", **options)
+        assert_same(model.fit(X, y), X, tmp_path, "float64")
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from fewvars import FewVariablesRegressor
+from fewvars import FewDirectionsRegressor, FewVariablesRegressor
 from fewvars.engine.losses import CrossEntropy, Huber, Poisson
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.polynomials.reweighted import fit_polynomial_under
 from fewvars.series.splits import BlockedSplit
+from problems import QUICK_DIRECTIONS
 
 
 def counts(n=400, d=10, seed=0, scale=1.0):
@@ -54,6 +55,25 @@ def test_outliers_have_little_weight():
     errors = [np.sqrt(((model.predict(X) - clean) ** 2).mean()) for model in (huber, squared)]
     assert errors[0] < 0.05
     assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("loss", ["huber", "poisson"])
+def test_directions(loss):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4))
+    z = (X[:, 0] + X[:, 1] - X[:, 2]) / np.sqrt(3)
+    if loss == "poisson":
+        truth = np.exp(0.5 + z)
+        y = rng.poisson(truth).astype(float)
+    else:
+        truth = z**2
+        y = truth + 0.1 * rng.standard_normal(400)
+        y[::20] += 20.0
+    model = FewDirectionsRegressor(loss=loss, head="dictionary", random_state=0, **QUICK_DIRECTIONS).fit(X, y)
+    assert model.n_directions_ == 1
+    assert np.abs(np.corrcoef(model.transform(X)[:, 0], z))[0, 1] > 0.99
+    assert ((model.predict(X) - truth) ** 2).mean() < 0.05 * truth.var()
+    assert model.expected_error_ < 0.8
 
 
 def test_negative_counts():

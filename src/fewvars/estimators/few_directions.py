@@ -49,6 +49,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         on the held-out blocks, the polynomial in a tie.
     max_degree : int, default=4
         Largest degree of the polynomial.
+    loss : {"squared", "huber", "poisson"}, default="squared"
+        As of `FewVariablesRegressor`. With "poisson" it is the logarithm of the rate that depends on few directions.
     missing : {"error", "drop"}, default="error"
         What to do about missing values in X: complain, or leave such rows out and predict NaN for them.
     cv : splitter, int or list of (train, test), optional
@@ -135,6 +137,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         smoothing: str = "auto",
         head: str = "auto",
         max_degree: int = 4,
+        loss: str = "squared",
         missing: str = "error",
         cv: Any = None,
         n_blocks: int = 20,
@@ -157,6 +160,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.smoothing = smoothing
         self.head = head
         self.max_degree = max_degree
+        self.loss = loss
         self.missing = missing
         self.cv = cv
         self.n_blocks = n_blocks
@@ -215,9 +219,14 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.directions_ = loadings / data.inputs.scaling.scale
         self.mean_ = data.inputs.scaling.mean
         self.n_directions_ = found.rank
-        choice = found.choice
-        self.ranks_, self.rank_errors_, self.rank_errors_se_ = choice.ranks, choice.errors, choice.errors_se
-        self.held_out_error_ = choice.held_out_error
+        choice, samples = found.choice, data.problem.samples
+        unit = samples.loss.error_unit(samples.Y, samples.weights)
+        self.ranks_, self.rank_errors_, self.rank_errors_se_ = (
+            choice.ranks,
+            choice.errors / unit,
+            choice.errors_se / unit,
+        )
+        self.held_out_error_ = choice.held_out_error / unit
         self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not self.n_directions_ and self.n_directions != 0:
             self._warn_of_nothing()

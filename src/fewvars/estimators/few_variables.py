@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from fewvars._common.validation import check_choice
 from fewvars.columns.encoding import ERROR
-from fewvars.engine.losses import LOSSES, Loss
 from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.variables import FewVariables
 from fewvars.search.variables.settings import AUTO
@@ -233,7 +231,3 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
         self.verbose = verbose
 
     _null_model = "its mean"
-
-    @property
-    def _loss(self) -> Loss:
-        return LOSSES[check_choice("loss", self.loss, LOSSES)]

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewvars._common.validation import FloatArray, check_real
+from fewvars._common.validation import FloatArray, check_choice, check_real
 from fewvars.columns.encoding import DROP, ERROR, Encoding
-from fewvars.engine.losses import SQUARED, Loss
+from fewvars.engine.losses import LOSSES, Loss
 from fewvars.estimators.assessment import margins
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.inputs import column_names, given_to_predict
@@ -48,9 +48,9 @@ class FittedFunction(BaseEstimator):
     _single_output: bool
 
     @property
+    @abstractmethod
     def _loss(self) -> Loss:
         """The loss under which the head predicts the mean, the log-odds or the logarithm of the rate."""
-        return SQUARED
 
     @abstractmethod
     def _coordinates(self, X: FloatArray) -> FloatArray:
@@ -174,6 +174,12 @@ class FittedFunction(BaseEstimator):
 
 class FittedRegressor(MultiOutputMixin, RegressorMixin, FittedFunction):
     """A function that predicts numbers, with intervals around them."""
+
+    loss: str  # a parameter
+
+    @property
+    def _loss(self) -> Loss:
+        return LOSSES[check_choice("loss", self.loss, LOSSES)]
 
     def predict(
         self, X: ArrayLike, *, t: ArrayLike | float | None = None, trajectory: ArrayLike | None = None

@@ -22,6 +22,7 @@ from fewvars.columns.encoding import INDICATE
 from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
+from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.variables import FewVariables
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
@@ -194,10 +195,7 @@ def outputs(model: Any, graph: Graph, x: str) -> tuple[str, bool]:
 
 @outputs.register
 def _(model: FewVariablesRegressor, graph: Graph, x: str) -> tuple[str, bool]:
-    predicted = model.findings().head.export(graph, _selected(model, graph, x))
-    if model.loss == "poisson":
-        predicted = graph.add("Exp", predicted)
-    return predicted, model._single_output
+    return _means(model, graph, _selected(model, graph, x)), model._single_output
 
 
 @outputs.register
@@ -235,7 +233,13 @@ def _selected(model: FewVariables, graph: Graph, x: str) -> str:
 def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
     centred = graph.add("Sub", x, graph.numbers(model.mean_))
     combinations = graph.add("MatMul", centred, graph.numbers(model.directions_.T))
-    return model.findings().head.export(graph, combinations), model._single_output
+    return _means(model, graph, combinations), model._single_output
+
+
+def _means(model: FittedRegressor, graph: Graph, coordinates: str) -> str:
+    """Add the head at its inputs (n, k), and turn logarithms of rates into rates."""
+    predicted = model.findings().head.export(graph, coordinates)
+    return graph.add("Exp", predicted) if model.loss == "poisson" else predicted
 
 
 @outputs.register

@@ -114,13 +114,13 @@ class RankSearch:
         It is uncorrelated with the combinations of the base. The evidence is its mean product with the held-out
         residual in standard errors over the pieces: a direction too weak to be worth its parameters shows here.
         """
-        products, found = [], []
+        products, found, loss = [], [], self.samples.loss
         for (train, test), function in zip(self.held_out.splits, base.functions, strict=True):
             rows, outside = self.samples.rows(train), self.samples.X[test]
-            rest = rows.Y - function.predict(rows.X)
+            rest = -loss.derivatives(function.predict(rows.X), rows.Y)
             direction = _uncorrelated(_linear_fit(rows.X, rest, rows.weights), function.directions, rows)
             slopes = _linear_fit(rows.X @ direction.T, rest, rows.weights)  # (1, outputs)
-            left = self.samples.Y[test] - function.predict(outside)
+            left = -loss.derivatives(function.predict(outside), self.samples.Y[test])
             products.append((left * (outside @ direction.T @ slopes)).sum(axis=1))
             found.append(direction)
         pieces = self.held_out.piece_errors(products, self.samples.weights)

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import SQUARED
 from fewvars.engine.network import Layer
 from fewvars.engine.samples import Samples
+from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.polynomials.polynomial import monomial_exponents, monomial_values
+
+_RIDGE = 1e-6  # times the number of rows, under other losses than squared error
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +53,13 @@ class RidgePolynomial:
 
     def start(self, directions: FloatArray, samples: Samples) -> FloatArray:
         """Return the parameters with these directions (k, d) and the coefficients that suit them best."""
-        roots = np.sqrt(samples.weights.astype(float))[:, None]
         values = monomial_values(samples.X.astype(float) @ directions.T, self.exponents)
-        coefficients = np.linalg.lstsq(values * roots, samples.Y * roots, rcond=1e-10)[0]
+        if samples.loss == SQUARED:
+            roots = np.sqrt(samples.weights.astype(float))[:, None]
+            coefficients = np.linalg.lstsq(values * roots, samples.Y * roots, rcond=1e-10)[0]
+        else:
+            ridge = _RIDGE * len(values)
+            coefficients = reweighted_least_squares(values, samples.Y, samples.weights, samples.loss, ridge=ridge)
         return np.concatenate([directions.ravel(), coefficients.T.ravel()])
 
     def predict(self, theta: FloatArray, X: FloatArray) -> FloatArray:
