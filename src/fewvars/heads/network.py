@@ -83,9 +83,13 @@ class NetworkHead(Head):
 
     def export(self, graph: Graph, x: str) -> str:
         """Add the scaling, the networks and their mean."""
+        # Weights are divided instead of inputs: onnxruntime would merge the scale of a single input with the product
+        # that follows, and round it to single precision.
+        thetas = self.thetas.copy()
+        for theta in thetas:
+            self.network.layers(theta)[0].weights[:] /= self.inputs.scale
         centred = graph.add("Sub", x, graph.numbers(self.inputs.mean))
-        z = graph.add("Div", centred, graph.numbers(self.inputs.scale, positive=True))
-        scaled = graph.add("Mul", graph.networks(z, self.network, self.thetas), graph.numbers(self.outputs.scale))
+        scaled = graph.add("Mul", graph.networks(centred, self.network, thetas), graph.numbers(self.outputs.scale))
         return graph.add("Add", scaled, graph.numbers(self.outputs.mean))
 
     def check(self) -> None:
