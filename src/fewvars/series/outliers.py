@@ -39,8 +39,10 @@ def clip_outliers(y: FloatArray, predicted: FloatArray) -> FloatArray | None:
 
     Least squares is at the mercy of heavy tails; but if these are on one side, the mean of y is what they make of it.
     """
-    limit = CLIP * robust_spread(y - predicted)
-    residual = (y - predicted) / limit  # squares of huge values must not overflow
+    rest = y - predicted
+    limit = CLIP * robust_spread(rest)
+    limit = np.where(np.isfinite(limit), limit, np.maximum(np.abs(rest).max(axis=0), 1e-300))  # half of them are equal
+    residual = rest / limit  # squares of huge values must not overflow
     clipped = np.clip(residual, -1.0, 1.0)
     if np.sum(clipped**2) > (1.0 - HEAVY) * np.sum(residual**2):
         return None
