@@ -28,6 +28,8 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
     fit = quantiles is None or quantiles.shape == (LEVELS.size, head.n_outputs)
     require(fit, "residual_quantiles_ does not fit the outputs of the head")
     require(head.n_outputs == 1 or not model._single_output, f"the head has {head.n_outputs} outputs instead of one")
+    loss = getattr(model, "loss", None)  # a classifier has no such parameter
+    require(loss is None or (isinstance(loss, str) and loss in LOSSES), f"the loss {loss!r} is not known")
     ends = len(getattr(model, "input_range_", (0, 0)))
     require(ends == 2, f"input_range_ has {ends} rows instead of two")
 
@@ -40,8 +42,6 @@ def check_few_variables(model: FewVariables) -> None:
     if encoding is not None:
         require(len(encoding.columns) == model.n_features_in_, "the encoding has another number of columns")
         selected = selected[encoding.sources]
-    loss = getattr(model, "loss", None)  # a classifier has no such parameter
-    require(loss is None or (isinstance(loss, str) and loss in LOSSES), f"the loss {loss!r} is not known")
     _check_head(model, int(selected.sum()), None)
 
 
