@@ -29,7 +29,7 @@ def factory(n=300, seed=0, gaps=0):
 
 
 def fit(X, y, **options):
-    return FewVariablesRegressor(**{"head": "dictionary", "random_state": 0, **options}).fit(X, y)
+    return FewVariablesRegressor(**{"head": "dictionary", "max_degree": 2, "random_state": 0, **options}).fit(X, y)
 
 
 def names(model):
@@ -115,6 +115,7 @@ class TestCategories:
         assert names(model) == ["site", "operator", "temperature", "flow"]
         assert model.q_values_[0] == model.q_values_[1]
 
+    @pytest.mark.slow
     def test_resamples_vote_for_columns(self):
         X, y = factory()
         model = fit(X, y, n_resamples=2)
@@ -165,6 +166,7 @@ class TestMissingValues:
             with pytest.raises(ValueError, match=r"column 'flow' has 3 missing values .* missing='indicate'"):
                 fit(table, y)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("columns", [TRUTH, TRUTH[1:]], ids=["table", "numbers"])
     def test_dropped_rows_do_not_count(self, columns):
         X, y = factory(gaps=20)

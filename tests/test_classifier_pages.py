@@ -14,7 +14,7 @@ from fewvars.files.persistence import load
 from fewvars.report import report_html
 from fewvars.report._classes import calibration_points
 
-FAST = ["--jobs", "1", "--head", "dictionary"]
+FAST = ["--jobs", "1", "--head", "dictionary", "--set", "max_degree=2"]
 
 
 def run(*arguments):
@@ -63,6 +63,7 @@ def test_predictions_are_labels_and_probabilities(folder):
     assert float(bad) + float(good) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_numbers_are_classes_if_one_says_so(tmp_path):
     path = write(tmp_path / "data.csv", *labelled(labels=(1, 2)))
     done = run("fit", path, "--target", "quality", "--classify", "--json", *FAST)
@@ -96,6 +97,7 @@ def test_report(names):
     assert f"{accuracy:.1%} agree" in page
 
 
+@pytest.mark.slow
 def test_report_of_counts():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))

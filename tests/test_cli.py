@@ -22,7 +22,7 @@ from fewvars.files.persistence import load
 from fewvars.files.tables import read_table, table_bytes
 
 # Enough to find three variables of six, and no more.
-QUICK = {"first_updates": 200, "path_updates": 60, "refit_updates": 300, "max_candidates": 4}
+QUICK = {"first_updates": 200, "path_updates": 60, "refit_updates": 300, "max_candidates": 4, "max_degree": 2}
 FAST = ["--jobs", "1", "--head", "dictionary"]
 FAST += [part for name, value in QUICK.items() for part in ("--set", f"{name}={value}")]
 
@@ -122,6 +122,7 @@ def test_json_is_the_same_from_all_formats(folder, source):
     assert [v for k, v in answer.items() if k not in different] == [v for k, v in csv.items() if k not in different]
 
 
+@pytest.mark.slow
 def test_same_as_the_library(folder):
     table = columns()
     y = table.pop("y")
@@ -136,6 +137,7 @@ def test_same_as_the_library(folder):
     }
 
 
+@pytest.mark.slow
 def test_inputs_delimiter_shuffle_and_predictions_of_two_targets(tmp_path):
     table = columns()
     order = np.argsort(table["y"])
@@ -169,6 +171,7 @@ def test_model_without_names(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_several_targets_kept_and_dropped_columns(tmp_path):
     table = columns()
     table["z"] = 2 * table["x1"]
@@ -521,6 +524,7 @@ def test_without_matplotlib_nothing_is_fitted_in_vain(folder, tmp_path, monkeypa
 # Names that no one can trust
 
 
+@pytest.mark.slow
 def test_names_cannot_move_the_cursor(tmp_path):
     evil = "x\n\x1b[2J\u202e\x00"
     table = columns()

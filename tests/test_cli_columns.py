@@ -13,7 +13,7 @@ from fewvars.files.persistence import load
 from fewvars.files.tables import read_table
 from fewvars.problems import plant_table
 
-FAST = ["--jobs", "1", "--head", "dictionary"]
+FAST = ["--jobs", "1", "--head", "dictionary", "--set", "max_degree=2"]
 TRUTH = {"site", "temperature", "flow"}
 
 
@@ -75,6 +75,7 @@ def test_the_same_with_semicolons_and_decimal_commas(folder, tmp_path):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_types_override(folder):
     options = ["--types", "row=number,date=number", "--types", "sample=category"]
     done = run("fit", folder / "plant.csv", "--target", "yield", *options, *FAST)
@@ -94,6 +95,7 @@ def test_a_date_that_is_named_is_an_input(folder, tmp_path):
     assert run("predict", tmp_path / "m", folder / "plant.csv", "--quiet").stdout.count("\n") == 301
 
 
+@pytest.mark.slow
 def test_hostile_levels_are_printed_safely(tmp_path):
     plant = pd.DataFrame(plant_table(300))
     plant["site"] = plant["site"].map({"north": "\x1b[2J", "south": "<script>", "east": "a,b"})

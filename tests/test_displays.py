@@ -140,6 +140,7 @@ class TestPath:
         chosen = [line for line in display.ax_.get_lines() if line.get_label() == "chosen λ"]
         assert chosen[0].get_xdata()[0] == model.lambda_
 
+    @pytest.mark.slow
     def test_groups_share_a_line(self, fitted):
         _, X, y = fitted
         groups = [[0, 1], [2, 3], [4, 5], [6, 7]]
@@ -328,6 +329,7 @@ class TestDirections:
     strengths = np.geomspace(1e-3, 1, 20)
     values = np.maximum(0, np.array([3.0, 2.0, 1.0, 0.5]) - strengths[:, None] * np.array([1, 5, 20, 40]))
 
+    @pytest.mark.slow
     def test_real_estimator(self, two_directions):
         model, X, y = two_directions
         assert model.n_directions_ == 2

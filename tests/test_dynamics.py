@@ -79,6 +79,7 @@ def test_trivial_equations_do_not_pick_up_neighbours():
     np.testing.assert_array_equal(model.graph_, expected)
 
 
+@pytest.mark.slow
 def test_fits_are_repeatable_and_clones_are_unfitted(lorenz):
     t, _, X, model = lorenz
     again = clone(model).set_params(n_jobs=2).fit(X, t=t)
@@ -86,6 +87,7 @@ def test_fits_are_repeatable_and_clones_are_unfitted(lorenz):
     assert not hasattr(clone(model), "heads_")
 
 
+@pytest.mark.slow
 def test_names_of_columns():
     t = np.arange(0, 10, 0.01)
     X = pd.DataFrame(simulate(Lorenz63(), t), columns=["speed", "warmth", "shear"])

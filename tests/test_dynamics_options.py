@@ -105,6 +105,7 @@ def test_the_map_over_one_step():
         found.simulate(X[0], [0.0, 0.5])
 
 
+@pytest.mark.slow
 def test_angles_go_round():
     system = Kuramoto([[0, 0.8, 0], [0, 0, 0.8], [0.8, 0, 0]], [1.0, 2.3, -0.6])
     t = np.arange(0, 60, 0.05)

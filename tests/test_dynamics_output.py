@@ -134,6 +134,7 @@ class TestReport:
         assert "<script>alert" not in page
         assert "&lt;b&gt;" in page
 
+    @pytest.mark.slow
     def test_uneven_steps_of_a_map_are_explained(self, hunters):
         t, X = hunters
         step = fv.DynamicsRegressor(target="step", random_state=0, head="dictionary").fit(X, t=t)

@@ -93,6 +93,7 @@ def evidence(X, y, included=(), excluded=(), seed=0, **options):
 
 
 class TestPValues:
+    @pytest.mark.slow
     def test_null_ones_are_not_too_small(self):
         found = []
         for seed in range(40):
@@ -101,6 +102,7 @@ class TestPValues:
         assert (np.array(found) < 0.05).mean() < 0.08
         assert (np.array(found) < 0.005).mean() < 0.02
 
+    @pytest.mark.slow
     def test_null_ones_beside_planted_ones_are_not_too_small(self):
         found = []
         for seed in range(15):
@@ -111,6 +113,7 @@ class TestPValues:
         assert (found[:, 2:] < 0.05).mean() < 0.1
         assert (found[:, :2] < 0.01).mean() > 0.9
 
+    @pytest.mark.slow
     def test_null_ones_in_dependent_rows_are_not_too_small(self):
         found = [
             evidence(autoregressive(0.9, 200, 5, seed=seed), autoregressive(0.9, 200, seed=50 + seed))

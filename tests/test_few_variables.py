@@ -82,6 +82,7 @@ class TestAnswer:
             slope = (model.predict(ahead) - model.predict(behind)) / (2 * step)
             assert_allclose(model.gradient(X[:20])[:, j], slope, atol=1e-6)
 
+    @pytest.mark.slow
     def test_network_head_has_no_equation(self):
         rng = np.random.default_rng(1)
         X = rng.uniform(-2, 2, (400, 4))
@@ -193,6 +194,7 @@ class TestOptions:
         model.set_params(n_resamples=0).fit(X, y)
         assert not hasattr(model, "selection_frequencies_")
 
+    @pytest.mark.slow
     def test_resamples_of_many_splits_do_without_those_that_are_empty(self):
         X, y = product_and_line(n=80)
         model = FewVariablesRegressor(**QUADRATIC, cv=20, n_resamples=1).fit(X, y)
@@ -217,6 +219,7 @@ class TestOptions:
     def test_other_splits(self, cv):
         assert selected(*product_and_line(), options={"cv": cv}) == TRUTH
 
+    @pytest.mark.slow
     def test_given_splits_keep_their_meaning_when_rows_have_no_weight(self):
         X, y = product_and_line(n=200)
         counted = np.arange(200) % 4 > 0
@@ -239,6 +242,7 @@ class TestOptions:
         with pytest.raises(ValueError, match=message):
             FewVariablesRegressor(**QUICK, cv=cv).fit(*product_and_line(n=60))
 
+    @pytest.mark.slow
     def test_shuffle_for_sorted_rows(self):
         X, y = product_and_line()
         order = np.argsort(y)
@@ -251,6 +255,7 @@ class TestOptions:
         assert selected(X, X[:, 3] + X[:, 50] ** 2, options={"max_inputs": 10}) == [3, 50]
         assert len(selected(X, X[:, 3] + X[:, 50] ** 2, options={"max_inputs": 2, "n_variables": 4})) == 4
 
+    @pytest.mark.slow
     def test_runs_too_short_to_be_cut_are_held_out_whole(self):
         X, y = product_and_line()
         assert selected(X, y, trajectory=np.arange(400) // 3) == TRUTH
@@ -282,6 +287,7 @@ class TestOptions:
         assert model.get_support(indices=True).tolist() == TRUTH
         assert_allclose(model.predict(X) / 1e200, y, atol=0.5)
 
+    @pytest.mark.slow
     def test_zero_weight_is_no_row(self):
         X, y = product_and_line(n=200)
         spoiled = np.vstack([X, X]), np.concatenate([y, 100 * np.ones(200)])
@@ -311,6 +317,7 @@ class TestOptions:
 
 
 class TestContract:
+    @pytest.mark.slow
     def test_same_result_whatever_the_number_of_threads(self, fitted):
         model, X, y = fitted
         again = clone(model).set_params(n_jobs=2).fit(X, y)

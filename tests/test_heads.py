@@ -58,7 +58,8 @@ def test_gradients_and_outputs(kind):
         assert_allclose(head.gradient(X[:10])[:, :, j], slope, rtol=1e-4, atol=1e-2)
 
 
-@pytest.mark.parametrize("n", [400, pytest.param(6000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [400, 6000])
 def test_threads_change_nothing(n):
     trial = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1], n)
     heads = []

@@ -36,7 +36,7 @@ def product_and_line(n=200, d=8, noise=0.3):
 
 
 def fit(X, y, **options):
-    return FewVariablesRegressor(head="dictionary", random_state=0, **options).fit(X, y)
+    return FewVariablesRegressor(head="dictionary", max_degree=2, random_state=0, **options).fit(X, y)
 
 
 def chosen(model):
@@ -67,6 +67,7 @@ class TestEvidence:
         assert found.interactions == model.interactions_
         assert [name for name, weak in zip(found.names, found.weak, strict=True) if weak] == ["x0"]
 
+    @pytest.mark.slow
     def test_findings_say_whether_the_function_is_additive(self, fitted):
         X, _ = product_and_line()
         sum_of_two = fit(X, np.sin(2 * X[:, 1]) + X[:, 4])
@@ -134,6 +135,7 @@ class TestFalseDiscoveryRate:
 
 
 class TestWhatTheUserKnows:
+    @pytest.mark.slow
     def test_excluded_inputs_are_never_selected(self):
         X, y = product_and_line()
         assert chosen(fit(X, y, exclude=[6, 0])) == [1, 4]

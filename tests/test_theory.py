@@ -228,6 +228,7 @@ def slow_run(lorenz):
     return theory.check_loss_decay(*lorenz, outer_bound=2.0)
 
 
+@pytest.mark.slow
 def test_theorem_1_holds_along_a_run_on_lorenz(lorenz, slow_run):
     objective, theta = lorenz
     run = slow_run
@@ -245,6 +246,7 @@ def test_theorem_1_holds_along_a_run_on_lorenz(lorenz, slow_run):
     )
 
 
+@pytest.mark.slow
 def test_backtracking_takes_steps_a_hundred_times_larger(lorenz, slow_run):
     objective, theta = lorenz
     fit = monotone(objective, theta, max_iterations=2000)

@@ -41,6 +41,7 @@ class TestOrderOfRows:
         assert neighbours_depend(walk)
         assert not neighbours_depend(np.ones(30))
 
+    @pytest.mark.slow
     def test_rows_without_order_are_shuffled(self):
         X, y = table()
         model = fit(X, y)
@@ -166,6 +167,7 @@ class TestWhatToExpect:
         with pytest.raises(ValueError, match="coverage=1"):
             model.predict_interval(new, coverage=1.0)
 
+    @pytest.mark.slow
     def test_several_outputs(self):
         X, y = table()
         model = fit(X, np.column_stack([y, 100.0 * X[:, 2]]))
