@@ -93,7 +93,17 @@ def check_outputs(sources: Iterable[str | Path], outputs: dict[str, Path | None]
         taken[real] = f"{option} {path}"
 
 
-def check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
+def check_results(data: str, save: Path | None, report: Path | None, as_json: bool) -> None:
+    """Refuse, before anything is computed, what could not be written in the end."""
+    outputs = {"--save": save, "--report": report}
+    check_outputs([data], outputs)
+    if as_json:
+        _check_stdout_is_free(outputs)
+    if report is not None:
+        need_matplotlib()
+
+
+def _check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
     """Refuse to write a file to stdout, which must hold one JSON object."""
     for option, path in outputs.items():
         with suppress(OSError):  # no such file yet, or stdout is none

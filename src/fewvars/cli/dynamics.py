@@ -92,12 +92,7 @@ def dynamics(
     \b
       fewvars dynamics lab.csv --time t --trajectory run --control u --report lab.html --save lab.model
     """
-    outputs = {"--save": save, "--report": report}
-    files.check_outputs([data], outputs)
-    if as_json:
-        files.check_stdout_is_free(outputs)
-    if report is not None:
-        files.need_matplotlib()
+    files.check_results(data, save, report, as_json)
     table = files.read(data, delimiter)
     roles = _roles(table, time_column, trajectory, controls, variables, drop)
     rows = columns.Rows.of(table, roles, missing="drop")

@@ -103,12 +103,7 @@ def fit(
     """
     if asked["smoothing"] == "on" and time_column is None:
         raise click.UsageError("--smoothing on needs --time COLUMN.")
-    outputs = {"--save": save, "--report": report}
-    files.check_outputs([data], outputs)
-    if as_json:
-        files.check_stdout_is_free(outputs)
-    if report is not None:
-        files.need_matplotlib()
+    files.check_results(data, save, report, as_json)
     table = files.read(data, delimiter)
     roles = columns.Roles.of(
         table,
