@@ -18,7 +18,7 @@ MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is trie
 REFINEMENT = 0.05  # level of terms of groups that are in already
 FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
 MOST_RELATED = 100  # groups that are related to the outputs on their own
-_LOOKS = 4  # candidates of each kind whose p-values are computed with all corrections
+_SHORTLIST = 4  # candidates of each kind whose p-values are computed with all corrections
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def _best_entry(model: GrowingModel, usable: np.ndarray, room: int) -> tuple[flo
     if not outside.any():
         return 1.0, None
     found = min(_entries(model, outside), key=lambda entry: entry[0])
-    if found[0] > _level(int(model.mask.sum())):  # the costly looks, when nothing else is left
+    if found[0] > _level(int(model.mask.sum())):  # the costly candidates, when nothing else is left
         costly = list(_waves(model, outside))
         if room > 1:
             costly += _products(model, usable, np.flatnonzero(usable))
@@ -130,7 +130,7 @@ def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, 
     """Yield lines and curves of new groups, and their products with groups that are in."""
     for kind in ("line", "curve"):
         p_values = np.where(outside, model.screen(kind), 2.0)
-        for group in smallest(p_values, _LOOKS):
+        for group in smallest(p_values, _SHORTLIST):
             term = Term(kind, (group,))
             if outside[group] and (kind == "line" or model.terms.bends(group)):
                 yield model.p_value(model.orthogonal(term)) * outside.sum() / _share(model, kind), term
@@ -152,7 +152,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
     """Yield products of groups, at least one of them new, with an input of the groups `ones`."""
     labels, inside = model.terms.labels, model.mask
     n_rivals = ones.size * max(int(usable.sum()) - (ones.size + 1) / 2, 1)
-    for i, j in suspicious_products(model, np.flatnonzero(np.isin(labels, ones)), _LOOKS):
+    for i, j in suspicious_products(model, np.flatnonzero(np.isin(labels, ones)), _SHORTLIST):
         one, other = sorted((int(labels[i]), int(labels[j])))
         term = Term("product", (one, other))
         if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
@@ -190,7 +190,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     """Yield the most suspicious products of groups that are in."""
     labels, inside = model.terms.labels, model.mask
     inputs = np.flatnonzero(inside[labels])
-    for i, j in suspicious_products(model, inputs, _LOOKS, among=inputs):
+    for i, j in suspicious_products(model, inputs, _SHORTLIST, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
         if labels[i] != labels[j] and effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
             yield term
