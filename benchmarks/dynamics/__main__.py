@@ -55,10 +55,11 @@ def fit(problem: str, method: str, seed: int, *, folder: Path | None = None, job
 
 
 def tables(rows: list[Row]) -> str:
-    """Return one line for each problem and method."""
+    """Return one line for each problem and method, from the last row of each fit; DREAM3 has one for each size."""
+    latest = {(row["problem"], row["method"], row["seed"]): row for row in rows}
     lines = []
-    for problem, method in dict.fromkeys((row["problem"], row["method"]) for row in rows):
-        own = [row for row in rows if (row["problem"], row["method"]) == (problem, method)]
+    for problem, method in sorted({(_heading(problem), method) for problem, method, _ in latest}, key=_order):
+        own = [row for (name, by, _), row in latest.items() if (_heading(name), by) == (problem, method)]
 
         def mean(name: str, own: list[Row] = own, form: str = ".3f") -> str:
             values = [row[name] for row in own if row.get(name) is not None]
@@ -70,6 +71,15 @@ def tables(rows: list[Row]) -> str:
         lines.append([problem, method, f"{exact} of {len(own)}", *figures, *cost])
     measures = ["F1", "precision", "recall", "AUROC", "AUPRC", "field error", "coefficient error", "valid time"]
     return table(["problem", "method", "exact graphs", *measures, "CPU s", "MB"], lines)
+
+
+def _heading(problem: str) -> str:
+    return problem.rpartition("-")[0] if problem.startswith("DREAM3") else problem
+
+
+def _order(line: tuple[str, str]) -> tuple[int, str, str]:
+    problem, method = line
+    return (list(PROBLEMS).index(problem) if problem in PROBLEMS else len(PROBLEMS)), problem, method
 
 
 def main() -> None:
