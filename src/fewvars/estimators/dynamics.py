@@ -14,7 +14,8 @@ from fewvars.estimators.about_systems import angle_numbers, checked_controls, ch
 from fewvars.estimators.all_equations import find_all
 from fewvars.estimators.equations import Equation, EquationSettings, System
 from fewvars.estimators.fitted_system import FittedSystem
-from fewvars.estimators.measurements import TARGETS, InputColumns, measured
+from fewvars.estimators.input_columns import InputColumns
+from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values

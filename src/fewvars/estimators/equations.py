@@ -1,11 +1,11 @@
 """One equation of a system: which inputs it depends on, how sure, and the function. All equations share the inputs."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.estimators.measurements import Measurements
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
@@ -29,46 +29,6 @@ from fewvars.search.variables.tested import edge_evidence, propose
 MOST_FOR_POLYNOMIALS = 10  # inputs
 PAIRS = 6  # pairs of inputs that are tried where tests have found too little
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
-
-
-@dataclass(frozen=True, eq=False)
-class Measurements:
-    """What the right sides of all equations are functions of, and what is known of their left sides.
-
-    Attributes
-    ----------
-    inputs : (samples, k)
-        Smoothed, in their own units.
-    labels : (k,)
-        The input group of each column: what enters an equation or not.
-    windows : (rows, samples) sparse
-        The average over samples that each row is about; the identity if rows are samples.
-    centres : (rows,)
-        The sample in the middle of each window.
-    runs : (rows,)
-    weight : (rows,)
-    targets : (rows, d)
-        The left sides, averaged over the windows.
-    derivatives : (samples, d)
-        Estimates of the left sides at the samples.
-    noise : (d,)
-        Variance of the errors of the targets, zero where it is not known.
-    gap : int
-        Rows between what is fitted and what is held out.
-    smoothed : bool
-    """
-
-    inputs: FloatArray
-    labels: np.ndarray
-    windows: Any
-    centres: np.ndarray
-    runs: np.ndarray
-    weight: FloatArray
-    targets: FloatArray
-    derivatives: FloatArray
-    noise: FloatArray
-    gap: int
-    smoothed: bool
 
 
 @dataclass(frozen=True)

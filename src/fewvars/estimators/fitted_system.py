@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewvars._common.validation import FloatArray, check_real
 from fewvars.estimators.about_systems import checked_controls, checked_derivatives
-from fewvars.estimators.measurements import InputColumns, measured
+from fewvars.estimators.input_columns import InputColumns
+from fewvars.estimators.measurements import measured
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
 from fewvars.heads import Head
 from fewvars.series.trajectories import Trajectories

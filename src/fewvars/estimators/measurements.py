@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse import eye_array
 
 from fewvars._common.validation import FloatArray
-from fewvars.estimators.equations import Measurements
+from fewvars.estimators.input_columns import InputColumns
 from fewvars.series.smoothing import is_discrete, smoother
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories, by_run
 from fewvars.series.weak_form import WeakForm
@@ -18,58 +19,44 @@ KEPT = 0.9  # part of the variance of a derivative that windows should keep: wid
 TARGETS = ("weak", "derivative", "step")
 
 
-@dataclass(frozen=True)
-class InputColumns:
-    """The inputs of the equations: variables (angles as sine and cosine), velocities, controls and time.
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What the right sides of all equations are functions of, and what is known of their left sides.
 
     Attributes
     ----------
-    variables : tuple of str
-    order : {1, 2}
-        With 2, the state has the velocity of each variable too.
-    angles : tuple of int
-        Variables on a circle.
-    controls : tuple of str
-    time : bool
-        Whether time itself is an input.
+    inputs : (samples, k)
+        Smoothed, in their own units.
+    labels : (k,)
+        The input group of each column: what enters an equation or not.
+    windows : (rows, samples) sparse
+        The average over samples that each row is about; the identity if rows are samples.
+    centres : (rows,)
+        The sample in the middle of each window.
+    runs : (rows,)
+    weight : (rows,)
+    targets : (rows, d)
+        The left sides, averaged over the windows.
+    derivatives : (samples, d)
+        Estimates of the left sides at the samples.
+    noise : (d,)
+        Variance of the errors of the targets, zero where it is not known.
+    gap : int
+        Rows between what is fitted and what is held out.
+    smoothed : bool
     """
 
-    variables: tuple[str, ...]
-    order: int = 1
-    angles: tuple[int, ...] = ()
-    controls: tuple[str, ...] = ()
-    time: bool = False
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """Names of the components of the state: the variables, and with order 2 their velocities."""
-        velocities = tuple(f"d{name}/dt" for name in self.variables) if self.order == 2 else ()
-        return self.variables + velocities
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of what an equation may depend on: states, controls and time."""
-        return self.states + self.controls + (("t",) if self.time else ())
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The group of each column."""
-        return np.repeat(np.arange(len(self.groups)), [2 if g in self.angles else 1 for g in range(len(self.groups))])
-
-    @property
-    def names(self) -> list[str]:
-        """The name of each column."""
-        named = []
-        for g, name in enumerate(self.groups):
-            named += [f"sin({name})", f"cos({name})"] if g in self.angles else [name]
-        return named
-
-    def columns(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the inputs (n, columns) at states (n, states), controls (n, controls) and times (n,)."""
-        parts = [
-            part for g, x in enumerate(states.T) for part in ((np.sin(x), np.cos(x)) if g in self.angles else (x,))
-        ]
-        return np.column_stack([*parts, *u.T, *([t] if self.time else [])])
+    inputs: FloatArray
+    labels: np.ndarray
+    windows: Any
+    centres: np.ndarray
+    runs: np.ndarray
+    weight: FloatArray
+    targets: FloatArray
+    derivatives: FloatArray
+    noise: FloatArray
+    gap: int
+    smoothed: bool
 
 
 @dataclass(frozen=True, eq=False)

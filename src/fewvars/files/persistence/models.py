@@ -29,7 +29,7 @@ from fewvars.estimators import (
     SparseDictionaryRegressor,
 )
 from fewvars.estimators.few_directions import FewDirectionsRegressor
-from fewvars.estimators.measurements import InputColumns
+from fewvars.estimators.input_columns import InputColumns
 from fewvars.files.persistence.consistency import (
     check_adaptive_directions,
     check_classifier,

@@ -23,7 +23,7 @@ from fewvars.columns.encoding import Encoding
 from fewvars.columns.kinds import MOST_LEVELS
 from fewvars.engine.network import ACTIVATIONS, Network
 from fewvars.engine.solvers import Outcome
-from fewvars.estimators.measurements import InputColumns
+from fewvars.estimators.input_columns import InputColumns
 from fewvars.heads import head_types
 from fewvars.polynomials.dictionary import DictionaryFit
 from fewvars.polynomials.polynomial import Polynomial
