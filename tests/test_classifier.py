@@ -146,6 +146,7 @@ def test_blocks_of_time_that_lack_a_class():
     assert model.predict_proba(X).shape == (400, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_rows_without_a_label_are_left_out(fitted, missing):
     model, X, y = fitted

@@ -236,6 +236,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_data_without_an_equation_and_extreme_units(lorenz):
     walk = np.random.default_rng(1).standard_normal((300, 2)).cumsum(axis=0)
     assert not model().fit(walk, t=0.1).graph_.any()

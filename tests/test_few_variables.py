@@ -36,7 +36,7 @@ def fitted():
 
 
 def selected(X, y, *fit_args, options=None, **fit_options):
-    model = FewVariablesRegressor(**{**EASY, "random_state": 0, **(options or {})})
+    model = FewVariablesRegressor(**{**EASY, "head": "dictionary", "random_state": 0, **(options or {})})
     return model.fit(X, y, *fit_args, **fit_options).get_support(indices=True).tolist()
 
 
@@ -306,6 +306,7 @@ class TestOptions:
         assert_allclose(two.held_out_error_, one.held_out_error_, rtol=1e-6)
         assert_allclose(two.feature_importances_, one.feature_importances_, rtol=1e-5, atol=1e-7)
 
+    @pytest.mark.slow
     def test_rows_without_weight_leave_a_gap_in_time(self):
         rng = np.random.default_rng(5)
         weight = (rng.random(300) < 0.8).astype(float)

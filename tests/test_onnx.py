@@ -80,7 +80,7 @@ def test_every_regressor(fitted, tmp_path, dtype):
     assert_same(*fitted, tmp_path, dtype)
 
 
-@pytest.fixture(scope="module", params=[2, 3])
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)])
 def classifier(request):
     X, _ = data(n=80)
     labels = np.digitize(X[:, 1], np.linspace(1.0, 3.0, request.param - 1)) - 1
@@ -105,6 +105,7 @@ def test_probabilities(classifier, tmp_path, head, dtype):
     np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCES[dtype])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["huber", "poisson"])
 def test_losses(tmp_path, loss):
     X, _ = data(n=100)

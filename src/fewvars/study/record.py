@@ -23,7 +23,7 @@ _REMOVED: Mapping[str, Mapping[str, Any]] = {"fewvars:FewDirectionsRegressor": {
 _COLUMNS = {"missing": "error", "types": None, "unseen": "error"}
 _ADDED: Mapping[str, Mapping[str, Any]] = {
     "fewvars:FewVariablesRegressor": {"exclude": None, "fdr": None, "judge": "auto", "loss": "squared", **_COLUMNS},
-    "fewvars:FewDirectionsRegressor": _COLUMNS,
+    "fewvars:FewDirectionsRegressor": {"loss": "squared", **_COLUMNS},
 }
 # Values that stand for the value of that time, because along a trajectory they mean the same.
 _SAME: Mapping[str, Any] = {"shuffle": {"auto": False}}
