@@ -187,6 +187,7 @@ ROWS = np.random.default_rng(0).standard_normal((12, 3))
         (["a"] * 12, "only one class, 'a'"),
         (["a"] * 11 + ["b"], "class 'b' of y has 1 row"),
         (["a", 1] * 6, "mixes labels of types int and str"),
+        ([np.str_("a"), 1] * 6, "mixes labels of types int and str"),
         ([np.nan] * 12, "no label in any of its 12 rows"),
         ([None] * 12, "no label in any"),
         (["a"] * 6 + [None] * 6, "only one class, 'a'"),
@@ -198,6 +199,26 @@ ROWS = np.random.default_rng(0).standard_normal((12, 3))
 def test_bad_labels(y, complaint):
     with pytest.raises(ValueError, match="(?i)" + complaint):
         FewVariablesClassifier().fit(ROWS, y)
+
+
+def test_too_many_classes():
+    with pytest.raises(ValueError, match="101 classes, more than 100"):
+        FewVariablesClassifier().fit(np.zeros((202, 3)), np.arange(202) % 101)
+
+
+@pytest.mark.parametrize(
+    ("weights", "complaint"),
+    [
+        ("equal", "class_weight='equal'"),
+        ([1.0, 2.0], r"class_weight=\[1.0, 2.0\]"),
+        ({"a": 1.0, "c": 2.0}, "the class 'c', which y does not hold: name some of 'a', 'b'"),
+        ({"a": -1.0}, r"class_weight\['a'\]=-1.0"),
+        ({"b": 0.0}, r"class_weight\['b'\]=0.0"),
+    ],
+)
+def test_bad_class_weights(weights, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        FewVariablesClassifier(class_weight=weights).fit(ROWS, ["a", "b"] * 6)
 
 
 @pytest.mark.parametrize("labels", [np.array(["no", "yes"]), np.array([3, 7], np.int32), np.array([False, True])])

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.columns.encoding import ERROR
 from fewvars.engine.losses import CrossEntropy, Loss
 from fewvars.estimators.findings import Findings
-from fewvars.estimators.labels import checked_labels, classes_of, mixed_order, targets
+from fewvars.estimators.labels import checked_labels, class_weights, classes_of, mixed_order, targets
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.variables import FewVariables
@@ -150,7 +149,7 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         labels, present = checked_labels(type(self).__name__, y, _num_samples(X))
         weight = _check_sample_weight(sample_weight, labels[:, None], dtype=np.float64, ensure_non_negative=True)
         self.classes_, numbers = classes_of(labels, present & (weight > 0))
-        weight[present] *= compute_sample_weight(self.class_weight, labels[present])
+        weight[present] *= class_weights(self.class_weight, labels[present])
         super()._fit(X, targets(numbers, self.classes_.size, present), weight, t, trajectory)
 
     def _ordered(self, rows: Rows, outputs: FloatArray) -> Rows:

@@ -1,15 +1,18 @@
 """Class labels: what they may be, targets for cross-entropy, and an order of the rows that mixes the classes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
-from fewvars._common.validation import FloatArray
+from fewvars._common.validation import FloatArray, check_real
 from fewvars.columns.raw import missing_values
 
 FEWEST_OF_A_CLASS = 2  # so that one can be held out
+MOST_CLASSES = 100
 
 
 def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +37,7 @@ def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     known = [label for label, there in zip(given, present, strict=True) if there]
     if not present.all():
         labels = np.array(known)[np.maximum(np.cumsum(present) - 1, 0)]
-    types = sorted({type(label).__name__ for label in known})
+    types = sorted({"str" if isinstance(label, str) else type(label).__name__ for label in known})
     if len(types) > 1 and "str" in types:
         raise ValueError(f"y mixes labels of types {' and '.join(types)}: give all labels one type, for instance text.")
     if type_of_target(labels, input_name="y") not in ("binary", "multiclass"):
@@ -48,6 +51,11 @@ def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 def classes_of(labels: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes, sorted, and the number of the class of each row; `counted` (a mask) says which rows count."""
     classes, numbers = np.unique(labels, return_inverse=True)
+    if classes.size > MOST_CLASSES:
+        raise ValueError(
+            f"y holds {classes.size} classes, more than {MOST_CLASSES}: merge rare ones, or use FewVariablesRegressor "
+            "if they are measured values."
+        )
     counts = np.bincount(numbers, counted, minlength=classes.size)
     if (counts > 0).sum() < 2:
         raise ValueError(
@@ -61,6 +69,22 @@ def classes_of(labels: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.
                 f"{FEWEST_OF_A_CLASS}, leave the class out, or merge it with another."
             )
     return classes, numbers
+
+
+def class_weights(given: Any, labels: np.ndarray) -> FloatArray:
+    """Return the weight of the class of each row, (n,), as the parameter `class_weight` asks for it."""
+    if isinstance(given, Mapping):
+        known = np.unique(labels).tolist()
+        for label, weight in given.items():
+            if label not in known:
+                raise ValueError(
+                    f"class_weight names the class {label!r}, which y does not hold: name some of "
+                    f"{', '.join(map(repr, known))}."
+                )
+            check_real(f"class_weight[{label!r}]", weight, strict=True)
+    elif given is not None and given != "balanced":
+        raise ValueError(f"class_weight={given!r}: give a dict from classes to weights, 'balanced' or None.")
+    return compute_sample_weight(given, labels)
 
 
 def targets(numbers: np.ndarray, n_classes: int, present: np.ndarray) -> FloatArray:
