@@ -39,7 +39,7 @@ def _confusion(probabilities: FloatArray, numbers: np.ndarray, names: list[str])
         return tag("p", f"{len(names)} classes are too many for a table.", class_="soft")
     counts = confusion_matrix(numbers, probabilities.argmax(axis=1), labels=np.arange(len(names)))
     right = np.trace(counts) / max(counts.sum(), 1)
-    head = [column("Class"), *(column(tag("bdi", name)) for name in names)]
+    head = [column("Class"), *(column(tag("bdi", name), "number") for name in names)]
     rows = [
         tag("tr", tag("th", tag("bdi", name), scope="row"), *(tag("td", str(count), class_="number") for count in row))
         for name, row in zip(names, counts, strict=True)

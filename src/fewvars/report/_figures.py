@@ -101,10 +101,11 @@ def dependence(facts: Facts) -> list[Markup]:
         )
         rows = len(display.dependences[0].curves)
         columns = min(4, len(shown))
+        predicted = f"probability of {target}" if facts.found.classes else target
         caption = (
-            f"How the predicted {target} changes with each variable while the others stay as measured. Blue: average "
-            f"over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. Lines that are not "
-            "parallel show an interaction. The ticks mark deciles of the variable."
+            f"How the predicted {predicted} changes with each variable while the others stay as measured. Blue: "
+            f"average over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. Lines that "
+            "are not parallel show an interaction. The ticks mark deciles of the variable."
         )
         if len(shown) < facts.count:
             caption += f" Only the {len(shown)} most important of {facts.count} variables are shown."
