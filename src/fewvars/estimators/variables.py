@@ -198,7 +198,11 @@ class FewVariables(SelectorMixin, BlockedEstimator):
     ) -> Assessment:
         if choice.kind is None or not is_quick_to_repeat(data, found):
             return super()._assessment(data, found, choice, settings)
-        return assess_by_repetition(data, found, choice, settings)
+        repeated = assess_by_repetition(data, found, choice, settings)
+        if repeated.beats_null:
+            return repeated
+        own = super()._assessment(data, found, choice, settings)  # part of the rows may be too few to find anything
+        return own if own.clearly_beats_null else repeated
 
     def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
         """Return pairs of groups by name: that of an input, or those of the inputs of a group."""

@@ -1,20 +1,22 @@
 """Forward search by F-tests: terms enter while one is significant among all candidates; idle groups leave."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from fewvars.search.variables.growing_model import GrowingModel, smallest
-from fewvars.search.variables.products import suspicious_products
+from fewvars.search.variables.products import suspicious_products, suspicious_surfaces
 from fewvars.search.variables.terms import Term
 from fewvars.search.variables.unexplained import effective_rows
 
 LEVEL = 0.025  # of the first group that enters
 TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
 # A kind of term gets this part of the level; lines get the rest, and that of curves and waves where nothing bends.
-SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12}
+SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12, "surface": 1 / 12}
 MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is tried as a wave
+MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every pair is tried as a surface
+FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
 FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
 MOST_RELATED = 100  # groups that are related to the outputs on their own
@@ -122,6 +124,7 @@ def _best_entry(model: GrowingModel, usable: np.ndarray, room: int) -> tuple[flo
         costly = list(_waves(model, outside))
         if room > 1:
             costly += _products(model, usable, np.flatnonzero(usable))
+            costly += _surfaces(model, usable)
         found = min([found, *costly], key=lambda entry: entry[0])
     return found
 
@@ -150,16 +153,34 @@ def _waves(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, Te
 
 def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iterator[tuple[float, Term]]:
     """Yield products of groups, at least one of them new, with an input of the groups `ones`."""
-    labels, inside = model.terms.labels, model.mask
+    pairs = suspicious_products(model, np.flatnonzero(np.isin(model.terms.labels, ones)), _SHORTLIST)
     n_rivals = ones.size * max(int(usable.sum()) - (ones.size + 1) / 2, 1)
-    for i, j in suspicious_products(model, np.flatnonzero(np.isin(labels, ones)), _SHORTLIST):
+    yield from _new_pairs(model, usable, "product", pairs, n_rivals)
+
+
+def _surfaces(model: GrowingModel, usable: np.ndarray) -> Iterator[tuple[float, Term]]:
+    """Yield functions of two groups that are no simple products, if rows are independent and pairs not too many."""
+    n, d = model.terms.Z.shape
+    if model.dependent or model.terms.windows is not None or n < FEWEST_FOR_SURFACES or n * d**2 > MOST_FOR_SURFACES:
+        return
+    count = int(usable.sum())
+    pairs = suspicious_surfaces(model, np.flatnonzero(usable[model.terms.labels]), _SHORTLIST)
+    yield from _new_pairs(model, usable, "surface", pairs, count * (count - 1) / 2)
+
+
+def _new_pairs(
+    model: GrowingModel, usable: np.ndarray, kind: str, pairs: Iterable[tuple[int, int]], n_rivals: float
+) -> Iterator[tuple[float, Term]]:
+    """Yield terms of the groups of pairs of inputs, at least one of them new, that rest on rows enough."""
+    labels, inside = model.terms.labels, model.mask
+    for i, j in pairs:
         one, other = sorted((int(labels[i]), int(labels[j])))
-        term = Term("product", (one, other))
+        term = Term(kind, (one, other))
         if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
             continue
         basis = model.orthogonal(term)
         if effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
-            yield model.p_value(basis) * n_rivals / _share(model, "product"), term
+            yield model.p_value(basis) * n_rivals / _share(model, kind), term
 
 
 def _refine(model: GrowingModel) -> None:
@@ -183,7 +204,8 @@ def _bends(model: GrowingModel) -> Iterator[Term]:
             yield Term("wave", (group,)) if curve in model.chosen else curve
     for term in model.chosen:
         if term.kind == "product" and any(map(model.terms.bends, term.groups)):
-            yield Term("bent product", term.groups)
+            bent = Term("bent product", term.groups)
+            yield Term("surface", term.groups) if bent in model.chosen else bent
 
 
 def _inner_products(model: GrowingModel) -> Iterator[Term]:

@@ -25,7 +25,9 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "wavy": (("curve", "wave"), ()),
     "pairs": (("curve",), ("product",)),
     "bent pairs": (("curve", "wave"), ("product", "bent product")),
+    "surfaces": (("curve", "wave"), ("product", "surface")),
 }
+COLUMNS = {"line": 1, "curve": 3, "wave": 7, "product": 1, "bent product": 2, "surface": 9}  # of an input or a pair
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
 LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, which a weaker ridge fits without end
 MOST_COLUMNS = 400
@@ -109,11 +111,10 @@ class RidgeJudge:
 
     def _n_columns(self, family: str, mask: np.ndarray) -> float:
         """Return about how many columns a family has."""
-        single, paired = FAMILIES[family]
+        single, paired = (sum(COLUMNS[kind] for kind in kinds) for kinds in FAMILIES[family])
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
-        total = sizes.sum()
-        count = 1 + total * (len(single) + 2 * ("curve" in single) + 6 * ("wave" in single))
-        return count + (total**2 - (sizes**2).sum()) / 2 * (len(paired) + ("bent product" in paired))
+        n_inputs, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
+        return 1 + n_inputs * single + n_pairs * paired
 
     def _verdict(self, mask: np.ndarray) -> Verdict:
         found = [self._fitted(family, mask) for family in self.families(mask)]

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import erf
 
 from fewvars._common.validation import FloatArray
 
@@ -130,6 +131,24 @@ class Terms:
         parts = [squares[0][:, :, None] * b[:, None, :], a[:, :, None] * squares[1][:, None, :]]
         return np.column_stack([part.reshape(len(a), -1)[:, :MOST_PRODUCTS] for part in parts])
 
+    def surface(self, one: int, other: int) -> FloatArray:
+        """u^i v^j with i, j = 1, 2, 3, where u and v are bounded functions of inputs of the groups."""
+        a, b = (np.column_stack([self._bounded(j) for j in self.members[group]]) for group in (one, other))
+        return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)[:, :MOST_PRODUCTS]
+
+    def orthogonal_powers(self) -> FloatArray:
+        """Return u, u^2 and u^3 of each input, orthogonal and of mean square one, or zero: (samples, 3, inputs)."""
+        found = np.zeros((len(self.Z), 3, self.Z.shape[1]), np.float32)
+        for j in range(self.Z.shape[1]):
+            powers = np.column_stack([np.ones(len(self.Z)), self._bounded(j)])
+            found[:, : powers.shape[1] - 1, j] = np.sqrt(len(powers)) * np.linalg.qr(powers)[0][:, 1:]
+        return found
+
+    def _bounded(self, j: int) -> FloatArray:
+        """Powers of u = erf(x / sqrt(2)), which is evenly spread if x is normal, as many as the values tell apart."""
+        u = erf(self.Z[:, j] / np.sqrt(2.0))
+        return np.column_stack([u, u**2, u**3][: max(int(self.levels[j]) - 1, 1)])
+
     def _inner_products(self, group: int) -> FloatArray:
         x = self.line(group)
         pairs = list(combinations(range(x.shape[1]), 2))[:MOST_PRODUCTS]
@@ -152,4 +171,5 @@ _COLUMNS: dict[str, Callable[..., FloatArray]] = {
     "wave": Terms.wave,
     "product": Terms.product,
     "bent product": Terms.bent_product,
+    "surface": Terms.surface,
 }
