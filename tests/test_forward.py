@@ -37,6 +37,8 @@ PLANTED = {
     "cubic": (300, lambda x: 0.3 * x[5] ** 3 - x[5], [5]),
     "product": (300, lambda x: x[3] * x[8], [3, 8]),
     "product of one that is in": (300, lambda x: x[1] + 0.7 * x[1] * x[9], [1, 9]),
+    "ratio": (300, lambda x: x[0] / (1 + x[4] ** 2), [0, 4]),
+    "surface": (300, lambda x: np.tanh(2 * x[0]) * np.sin(2 * x[4]), [0, 4]),
     "three": (400, lambda x: x[0] + x[1] ** 2 + x[2] * x[3], [0, 1, 2, 3]),
     "wave": (400, lambda x: np.cos(6 * x[6]), [6]),
     "kink": (300, lambda x: np.maximum(x[10], 0), [10]),

@@ -44,7 +44,7 @@ def clip_outliers(y: FloatArray, predicted: FloatArray) -> FloatArray | None:
     limit = np.where(np.isfinite(limit), limit, np.maximum(np.abs(rest).max(axis=0), 1e-300))  # half of them are equal
     residual = rest / limit  # squares of huge values must not overflow
     clipped = np.clip(residual, -1.0, 1.0)
-    if np.sum(clipped**2) > (1.0 - HEAVY) * np.sum(residual**2):
+    if np.sum(clipped**2) >= (1.0 - HEAVY) * np.sum(residual**2):
         return None
     shifts = [mean_and_error(column, np.ones(len(column))) for column in (residual - clipped).T]
     return None if any(abs(mean) > EVEN * error for mean, error in shifts) else predicted + limit * clipped
