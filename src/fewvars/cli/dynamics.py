@@ -247,6 +247,9 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         depends = f"depends on {', '.join(sure)}" if sure else "depends on nothing that was measured"
         lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
     lines.append("Errors are shares of the variance. They were used to choose the equations.")
+    lines.append(
+        "q-values are uncalibrated: where terms cannot follow a function, more edges may be wrong than they say."
+    )
     written = {"Model": answer["saved"], "Report": answer["report"]}
     return lines + [f"{what}: {path}" for what, path in written.items() if path]
 

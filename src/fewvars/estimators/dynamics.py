@@ -76,7 +76,8 @@ class DynamicsRegressor(FittedSystem):
         another: all edges can be ranked by it.
     edge_q_values_ : (d, d)
         The smallest false discovery rate, among all edges, at which each edge would be selected, by tests on windows
-        that have not chosen the other edges.
+        that have not chosen the other edges. It is uncalibrated: where sums of simple terms cannot follow a function,
+        more edges may be wrong than it says.
     edge_frequencies_ : (d, d)
         Share of the resamples in which each edge was selected; only with `n_resamples`.
     input_scores_, input_q_values_, input_frequencies_ : (d, n_inputs)

@@ -158,7 +158,7 @@ def _q_values(system: _System) -> Markup:
     caption = tag(
         "caption",
         "q-values: the smallest false discovery rate, among all edges, at which each would be selected. Bold: in the "
-        "graph.",
+        "graph. They are uncalibrated: where terms cannot follow a function, more edges may be wrong than they say.",
     )
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="scroll")
 
