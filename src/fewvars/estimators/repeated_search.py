@@ -45,9 +45,10 @@ def assess_by_repetition(
         groups = found.groups.within(scaling.apply(part.inputs.X), scaling.constant)
         inputs = find_in_closed_form(part.problem, groups, settings).inputs
         own = replace(choice.trial, X=part.inputs.X[:, inputs], y=choice.trial.y[train], weight=part.sample_weight)
-        fit = choice.fit
+        fit = choice.chosen.rough or choice.fit
         if kind is not None and inputs.sum() > found.inputs.sum():  # more variables may need a lower degree
-            fit = choose_head([kind], replace(own, held_out=part.held_out.first())).fit
+            again = choose_head([kind], replace(own, held_out=part.held_out.first())).chosen
+            fit = again.rough or again.fit
         elif not inputs.any():
             fit = own.null_model
         return OnInputs(inputs, fit(own.X, own.y, own.weight))

@@ -52,12 +52,14 @@ class HeadSettings:
 class Chosen:
     """The candidate of one kind that suits the data: how to fit it, and how it did on the held-out rows.
 
-    `quick` says that it was scored after a shorter fit than the one that it will get.
+    `quick` says that it was scored after a shorter fit than the one that it will get. `rough` is a fit that is nearly as
+    good as `fit` but quicker, for repetitions.
     """
 
     fit: Fit
     scored: Scored
     quick: bool = False
+    rough: Fit | None = None
 
     @property
     def errors(self) -> FloatArray:

@@ -20,6 +20,7 @@ from fewvars.search.held_out import Scored
 from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
+MANY_ROWS = 10_000  # of which a look at a network is cheap compared with its fit
 
 FEWEST_LABELS = 500  # rows with labels or counts
 LIKELIHOOD_RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)
@@ -170,7 +171,8 @@ class Networks(HeadKind):
         return self._chosen(widths, ridge, by_ridge[ridge])
 
     def _chosen(self, widths: tuple[int, ...], ridge: float, scored: Scored) -> Chosen:
-        return Chosen(partial(self.fit, widths=widths, ridge=ridge), scored, quick=True)
+        fit, rough = (partial(kind.fit, widths=widths, ridge=ridge) for kind in (self, replace(self, n_networks=3)))
+        return Chosen(fit, scored, quick=True, rough=rough)
 
     def _quickly_scored(
         self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None
@@ -179,7 +181,7 @@ class Networks(HeadKind):
         quick = replace(
             self,
             n_networks=1,
-            max_iterations=self.max_iterations // 2,
+            max_iterations=self.max_iterations if len(trial.X) >= MANY_ROWS else self.max_iterations // 2,
             rows_per_parameter=self.rows_per_parameter // 2,
             settings=replace(self.settings, n_jobs=1),
         )
