@@ -52,8 +52,8 @@ class HeadSettings:
 class Chosen:
     """The candidate of one kind that suits the data: how to fit it, and how it did on the held-out rows.
 
-    `quick` says that it was scored after a shorter fit than the one that it will get. `rough` is a fit that is nearly as
-    good as `fit` but quicker, for repetitions.
+    `quick` says that it was scored after a shorter fit than the one that it will get. `rough` is a quicker fit that is
+    nearly as good, for repetitions.
     """
 
     fit: Fit
