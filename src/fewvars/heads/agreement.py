@@ -8,7 +8,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.heads.head import Head
 from fewvars.heads.kind import Trial
 from fewvars.heads.mean import MeanHead
-from fewvars.heads.polynomial import PolynomialHead
+from fewvars.heads.polynomial import PolynomialHead, computable_degree
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.refit import refitted, restricted, with_terms, without
 
@@ -48,6 +48,7 @@ def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarr
     """
     form = head.polynomial
     errors = _errors(form, trial)
+    max_degree = computable_degree(trial.X, trial.y, max_degree)
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
         longer = _enriched(form, labels == g, max_degree)
         rivals = [_errors(polynomial, trial) for polynomial in longer]

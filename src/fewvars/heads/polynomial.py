@@ -106,10 +106,8 @@ class Polynomials(HeadKind):
         """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
         squared = self.settings.loss == SQUARED
         limit = min(self.max_terms if squared else MOST_REWEIGHTED, len(X) // 4)
-        extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
-        most = 100 - np.log10(max(np.abs(y).max(), 1.0))
-        highest = min(self.max_degree, limit)  # one input alone has as many monomials as its degree
-        found = [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit and k * extent < most]
+        highest = computable_degree(X, y, min(self.max_degree, limit))  # one input has as many monomials as its degree
+        found = [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit]
         return found if squared else sorted({*found[:1], *found[-1:]})
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
@@ -139,3 +137,12 @@ class Polynomials(HeadKind):
             found = fit_polynomial_under(self.settings.loss, X, y, **options)
         self.settings.on_fit()
         return PolynomialHead(found)
+
+
+def computable_degree(X: FloatArray, y: FloatArray, max_degree: int) -> int:
+    """Return the largest degree whose monomials of X (n, inputs), times y, do not overflow; zero if there is none."""
+    extent = np.log10(max(np.abs(X).max(), 1.0 / Scaling.of(X).scale.min(), 1.0))
+    most = 100 - np.log10(max(np.abs(y).max(), 1.0))
+    if most <= 0:
+        return 0
+    return int(min(max_degree, np.ceil(most / extent) - 1)) if extent > 0 else max_degree
