@@ -216,7 +216,6 @@ class TestMissingValues:
             model = fit(X, partly)
         assert model.equation_ == known.equation_
 
-    @pytest.mark.slow
     def test_gaps_along_a_trajectory_are_bridged(self):
         t = np.linspace(0, 20, 400)
         whole = np.column_stack([np.sin(t), np.cos(1.7 * t), np.sin(0.6 * t + 1)])

@@ -349,7 +349,7 @@ def test_directions(tmp_path):
 
 @pytest.mark.slow
 def test_demo(tmp_path, monkeypatch):
-    quick = partial(fewvars.FewVariablesRegressor, **QUICK, head="dictionary", max_degree=2)
+    quick = partial(fewvars.FewVariablesRegressor, **QUICK, head="dictionary")
     monkeypatch.setattr("fewvars.estimators.FewVariablesRegressor", quick)
     done = run("demo", "--out", tmp_path / "demo.html", "--equation", 7, "--seed", 104)
     assert (done.exit_code, done.stderr) == (0, "")
