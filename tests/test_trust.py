@@ -92,6 +92,15 @@ class TestLags:
         assert shifts(columns, runs) == [Shift(3, 2, 1), Shift(1, 0, 3)]
         assert shifts(columns[:, [0, 2]], runs) == []
 
+    def test_gaps_hide_no_shift(self):
+        walk = np.random.default_rng(0).standard_normal(400).cumsum()
+        columns = np.column_stack([walk[12 - k : 400 - k] for k in range(13)])
+        whole = np.ones(len(columns), bool)
+        for start in range(20, 380, 60):
+            whole[start : start + 8] = False
+        found = shifts(columns[whole], [np.arange(whole.sum())])
+        assert Shift(1, 0, 1) in found
+
     @pytest.mark.slow
     def test_a_forecast_is_never_smoothed_and_judged_on_later_rows(self):
         rng = np.random.default_rng(1)

@@ -111,7 +111,7 @@ class Prepared:
             inputs.scaling.constant,
             constant,
             starts=starts,
-            ordered=not shuffle,
+            ordered=not (shuffle or forecast),
             smoothed=inputs.smooths_target,
         )
         return cls(inputs, target, problem, gap, plan)

@@ -8,8 +8,9 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 
 MOST_LAGS = 60
-WITNESSES = 12  # rows on which a column must agree before all rows are compared
-AGREEMENT = 0.95  # share of the rows that must agree: the first rows of a lag have no past, and hold something else
+# Columns that agree in all rows of one of some sets are compared in all rows; the rows of a set may lie behind a gap.
+SETS, WITNESSES = 6, 5
+AGREEMENT = 0.8  # share of the rows that must agree: the first ones, and those behind a gap, hold something else
 
 
 @dataclass(frozen=True)
@@ -33,21 +34,21 @@ def shifts(columns: FloatArray, runs: Sequence[np.ndarray], most: int = MOST_LAG
     varying = np.flatnonzero(np.ptp(columns, axis=0) > 0)
     found: dict[int, Shift] = {}
     for lag in range(1, min(most, len(longest) // 4) + 1):
-        later, earlier = _witnesses(columns, longest, lag)
-        sources: dict[bytes, list[int]] = {}
-        for j in varying:
-            sources.setdefault(earlier[:, j].tobytes(), []).append(int(j))
-        for j in varying:
-            for source in sources.get(later[:, j].tobytes(), ()):
-                if source != j and j not in found and _agree(columns[:, j], columns[:, source], runs, lag):
-                    found[int(j)] = Shift(int(j), source, lag)
+        for places in _witnesses(longest):
+            later, earlier = (columns[longest[rows]] + 0.0 for rows in (places, places - lag))  # no negative zeros
+            sources: dict[bytes, list[int]] = {}
+            for j in varying:
+                sources.setdefault(earlier[:, j].tobytes(), []).append(int(j))
+            for j in varying:
+                for source in sources.get(later[:, j].tobytes(), ()):
+                    if source != j and j not in found and _agree(columns[:, j], columns[:, source], runs, lag):
+                        found[int(j)] = Shift(int(j), source, lag)
     return list(found.values())
 
 
-def _witnesses(columns: FloatArray, run: np.ndarray, lag: int) -> tuple[FloatArray, FloatArray]:
-    """Return the values in some rows past the beginning, and in the rows so many before them."""
-    places = np.linspace(len(run) // 4, len(run) - 1, WITNESSES).astype(int)
-    return columns[run[places]] + 0.0, columns[run[places - lag]] + 0.0  # no negative zeros
+def _witnesses(run: np.ndarray) -> np.ndarray:
+    """Return sets of places past the beginning of a run, (sets, places)."""
+    return np.linspace(len(run) // 4, len(run) - 1, SETS * WITNESSES).astype(int).reshape(WITNESSES, SETS).T
 
 
 def _agree(copy: FloatArray, source: FloatArray, runs: Sequence[np.ndarray], lag: int) -> bool:
