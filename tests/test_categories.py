@@ -140,6 +140,11 @@ class TestCategories:
         with pytest.raises(ValueError, match=said):
             fit(X.drop(columns=["site", "operator"]).assign(new=column), y)
 
+    def test_a_year_is_a_number_with_a_note(self):
+        X, y = factory(n=20)
+        model = fit(X.assign(year=np.arange(1990, 2010)), y)
+        assert any("year changes in one direction" in note for note in model.notes_)
+
     def test_counters_are_welcome_if_the_user_says_so(self):
         X, y = factory(n=20)
         assert fit(X.assign(k=np.arange(20)), y, types={"k": "number"}, include=["k"]).support_[5]

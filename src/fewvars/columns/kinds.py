@@ -62,10 +62,10 @@ def is_numeral(text: Any) -> bool:
 
 
 def counts_rows(X: FloatArray) -> np.ndarray:
-    """Tell which columns (n, d) of numbers grow by one from each row to the next: (d,) bool."""
+    """Tell which columns (n, d) of numbers count 0, 1, 2, ... or 1, 2, 3, ..., as no year does: (d,) bool."""
     if len(X) < FEWEST_COUNTED:
         return np.zeros(X.shape[1], bool)
-    counting = X[1] - X[0] == 1.0
+    counting = ((X[0] == 0.0) | (X[0] == 1.0)) & (X[1] - X[0] == 1.0)
     some = np.flatnonzero(counting)
     counting[some] = (np.diff(X[:, some], axis=0) == 1.0).all(axis=0)
     return counting

@@ -16,7 +16,7 @@ from fewvars.engine.losses import SQUARED
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.base import BlockedEstimator, Search
-from fewvars.estimators.findings import Findings
+from fewvars.estimators.findings import WEAK, Findings
 from fewvars.estimators.inputs import column_names, positions
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to_repeat
@@ -146,6 +146,11 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         return self.n_variables is None and self.include is None and self.fdr is None and bool(self.support_.any())
 
     def _find_nothing(self) -> None:
+        kept = [name for name, selected in zip(column_names(self), self.support_, strict=True) if selected]
+        self.notes_ += (
+            f"The search kept {', '.join(kept)}, but functions of what it finds without some of the rows predict these "
+            f"no better than {self._null_model} does.",
+        )
         self.support_ = np.zeros_like(self.support_)
         self.feature_importances_ = np.zeros_like(self.feature_importances_)
         self.feature_importances_se_ = np.zeros_like(self.feature_importances_se_)
@@ -181,7 +186,8 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
         if self._loss == SQUARED:
-            agreed = agree(head, trial, labels, asked, self.max_degree)
+            weak = np.array([self.q_values_[columns == group][0] > WEAK for group in members])
+            agreed = agree(head, trial, labels, asked, weak, self.max_degree)
             self._head, used[members] = agreed.head, agreed.used
             rise, spread = np.zeros((2, used.size))
             rise[members], spread[members] = agreed.importances, agreed.importances_se

@@ -11,6 +11,7 @@ from fewvars.heads.mean import MeanHead
 from fewvars.heads.polynomial import PolynomialHead, computable_degree
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.refit import refitted, restricted, with_terms, without
+from fewvars.search.held_out import TIE
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,9 @@ class Agreed:
     importances_se: FloatArray
 
 
-def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, max_degree: int = 4) -> Agreed:
+def agree(
+    head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, weak: np.ndarray, max_degree: int = 4
+) -> Agreed:
     """Add terms of a variable that the function lacks if that helps, and drop variables that it does not miss.
 
     Parameters
@@ -43,6 +46,8 @@ def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarr
     labels : (inputs,) group of each input of the function
     kept : (groups,) bool
         Groups that the function must use.
+    weak : (groups,) bool
+        Groups with little evidence: the function must be worse without them by more than a standard error.
     max_degree : int
         Of terms that are added.
     """
@@ -59,7 +64,8 @@ def agree(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarr
         used = _used(form, labels, kept.size)
         shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
         losses = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
-        idle = [g for g, lost in losses.items() if not kept[g] and trial.held_out.not_worse(lost, errors)]
+        tolerance = np.where(weak, TIE, 0.0)
+        idle = [g for g in losses if not kept[g] and trial.held_out.not_worse(losses[g], errors, tolerance[g])]
         if not idle:
             break
         least = min(idle, key=lambda g: trial.held_out.typical(losses[g]))
