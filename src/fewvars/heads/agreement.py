@@ -57,14 +57,15 @@ def agree(
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
         longer = _enriched(form, labels == g, max_degree)
         rivals = [_errors(polynomial, trial) for polynomial in longer]
-        best = min(range(len(longer)), key=lambda k: trial.held_out.typical(rivals[k]))
-        if kept[g] or not trial.held_out.not_worse(errors, rivals[best], 0.0):
-            form, errors = longer[best], rivals[best]
+        best = min(rivals, key=trial.held_out.typical)
+        first = next(k for k, rival in enumerate(rivals) if trial.held_out.not_worse(rival, best))
+        if kept[g] or not trial.held_out.not_worse(errors, rivals[first], 0.0):
+            form, errors = longer[first], rivals[first]
+    tolerance = np.where(weak, TIE, 0.0)
     while True:
         used = _used(form, labels, kept.size)
         shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
         losses = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
-        tolerance = np.where(weak, TIE, 0.0)
         idle = [g for g in losses if not kept[g] and trial.held_out.not_worse(losses[g], errors, tolerance[g])]
         if not idle:
             break
@@ -81,7 +82,10 @@ def agree(
 
 
 def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polynomial]:
-    """Return polynomials with powers of some inputs (d,) bool, or with products of them and those that occur."""
+    """Return polynomials with powers of some inputs (d,) bool, or with products of them and those that occur.
+
+    They are in the order of preference: the first that is not worse than the best is taken.
+    """
     unit = np.eye(own.size, dtype=np.int64)
     mine, others = unit[own], unit[form.support]
     constant = np.zeros((1, own.size), np.int64)
