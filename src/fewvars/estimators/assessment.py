@@ -10,7 +10,7 @@ from fewvars.heads import Trial
 from fewvars.search.held_out import Predictor
 from fewvars.series.scaling import Scaling
 
-CLEAR = 6.0  # standard errors
+CLEAR = 4.0  # standard errors
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of the quantiles of residuals that are kept
 
 
@@ -23,7 +23,7 @@ class Assessment:
     error, error_se : float
         Mean squared error over the variance of y, averaged over the outputs that vary, and its standard error.
     beats_null : bool
-        Whether the error is smaller than that of the mean of the training rows, on average or in most pieces.
+        Whether the error is smaller than that of the mean of the training rows.
     clearly_beats_null : bool
         Whether it is smaller by far more than the choice of the variables can explain.
     rmse : (outputs,)
@@ -52,10 +52,9 @@ class Assessment:
         weights = np.concatenate([trial.weight[test] for test in tests])
         quantiles = np.quantile(residuals, LEVELS, axis=0, method="inverted_cdf", weights=weights)
         null = trial.score(trial.null_model).errors
-        beats_null = error < held_out.mean(null) or held_out.better(errors, null)
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
-        return cls(error, se, beats_null, held_out.better(errors, null, CLEAR), rmse, quantiles)
+        return cls(error, se, error < held_out.mean(null), held_out.better(errors, null, CLEAR), rmse, quantiles)
 
 
 def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:
