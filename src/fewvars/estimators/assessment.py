@@ -22,10 +22,11 @@ class Assessment:
     ----------
     error, error_se : float
         Mean squared error over the variance of y, averaged over the outputs that vary, and its standard error.
-    beats_null : bool
-        Whether the error is smaller than that of the best constant, the mean of all rows.
-    clearly_beats_null : bool
-        Whether it is smaller by far more than the choice of the variables can explain.
+    explains : bool
+        Whether the error is smaller than that of the mean of all rows.
+    beats_null, clearly_beats_null : bool
+        Whether the error is smaller than that of the means of training rows, and by far more than choosing variables
+        can explain.
     rmse : (outputs,)
         Root mean squared error in units of y.
     quantiles : (levels, outputs)
@@ -34,6 +35,7 @@ class Assessment:
 
     error: float
     error_se: float
+    explains: bool
     beats_null: bool
     clearly_beats_null: bool
     rmse: FloatArray
@@ -51,11 +53,13 @@ class Assessment:
         residuals = np.concatenate([target - trial.loss.mean(output) for output, target in pairs])
         weights = np.concatenate([trial.weight[test] for test in tests])
         quantiles = np.quantile(residuals, LEVELS, axis=0, method="inverted_cdf", weights=weights)
+        null = trial.score(trial.null_model).errors
         constant = trial.null_model(trial.X, y, trial.weight)
-        null = trial.score_splits(lambda *_: constant).errors
+        explains = error < held_out.mean(trial.score_splits(lambda *_: constant).errors)
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
-        return cls(error, se, error < held_out.mean(null), held_out.better(errors, null, CLEAR), rmse, quantiles)
+        clearly = held_out.better(errors, null, CLEAR)
+        return cls(error, se, explains, error < held_out.mean(null), clearly, rmse, quantiles)
 
 
 def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:

@@ -205,7 +205,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         if choice.kind is None or not is_quick_to_repeat(data, found):
             return super()._assessment(data, found, choice, settings)
         repeated = assess_by_repetition(data, found, choice, settings)
-        if repeated.beats_null:
+        if repeated.explains:
             return repeated
         own = super()._assessment(data, found, choice, settings)  # part of the rows may be too few to find anything
         return own if own.clearly_beats_null else repeated
