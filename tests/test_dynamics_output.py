@@ -207,7 +207,8 @@ class TestCommand:
             (["--time", "t", "--control", "t"], "already has a role, by --time"),
             (["--time", "t", "--drop", "prey,hunter,u,run"], "No column is left"),
             (["--time", "t", "--drop", "run", "--angles", "t"], "isn't one of the variables"),
-            (["--time", "t"], "'run'"),
+            (["--time", "t"], "leave it out with --drop run"),
+            (["--time", "t", "--control", "run"], "controls must hold numbers"),
             (["--time", "t", "--jobs", "0"], "-1 for all cores"),
         ],
     )

@@ -63,9 +63,10 @@ def check_numeric(table: "Table", roles: "Roles") -> None:
         what += f", and neither are {len(bad) - 1} others"
     if not roles.droppable:
         raise ValueError(f"{what}: the model needs numbers there.")
-    raise ValueError(
-        f"{what}: a target must hold numbers." if bad[0] in roles.targets else f"{what}: drop it from --types."
-    )
+    if bad[0] in roles.targets:
+        raise ValueError(f"{what}: targets and controls must hold numbers.")
+    remedy = "drop it from --types" if bad[0] in roles.types else f"leave it out with --drop {_quoted([bad[0]])}"
+    raise ValueError(f"{what}: {remedy}.")
 
 
 def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], roles: "Roles") -> None:

@@ -248,7 +248,8 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
     lines.append("Errors are shares of the variance. They were used to choose the equations.")
     lines.append(
-        "q-values are uncalibrated: where terms cannot follow a function, more edges may be wrong than they say."
+        "q-values are uncalibrated: if simple terms cannot describe a function, more edges may be wrong than they "
+        "suggest."
     )
     written = {"Model": answer["saved"], "Report": answer["report"]}
     return lines + [f"{what}: {path}" for what, path in written.items() if path]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "indicate"]),
-    help="If inputs have missing values: complain, leave such rows out, or use the mean and an indicator.  [default: "
+    help="If inputs have missing values: stop, leave such rows out, or use the mean and an indicator.  [default: "
     "indicate; drop with --directions]",
 )
 @click.option("--classify", is_flag=True, help="The target holds class labels. Text always does.")
@@ -59,7 +59,9 @@ if TYPE_CHECKING:
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
 @click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
 @click.option(
-    "--fdr", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Select by q-value at this rate."
+    "--fdr",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Select by q-value, at this false discovery rate.",
 )
 @options.columns_option("--include", "keep", help="Never leave these variables out.")
 @click.option(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--unseen",
     type=click.Choice(["error", "base"]),
-    help="Levels of categories that were not in the fit: complain, or treat them like the most frequent level.",
+    help="Levels of categories that were not in the fit: stop, or treat them like the most frequent level.",
 )
 @files.delimiter_option
 @quiet_option

@@ -105,7 +105,7 @@ def compare(
     sample_weight, t, trajectory
         As for the estimators.
     random_state, n_jobs, verbose, **parameters
-        Of both estimators: for instance `n_blocks` or `smoothing`, and none that only one of them has.
+        Parameters of both estimators, for instance `n_blocks` or `smoothing`; each must exist in both.
 
     Notes
     -----

@@ -25,8 +25,8 @@ from fewvars.series.trajectories import Trajectories
 class DynamicsRegressor(FittedSystem):
     """Find a system of differential equations dx/dt = f(x, u) from noisy trajectories of many variables.
 
-    Each equation is a function of few variables. The variables are found by tests and held-out windows of time; the
-    function is a sparse polynomial or, where that explains less, an average of networks.
+    Each equation is a function of few variables. Tests and held-out windows of time select the variables. The function
+    is a sparse polynomial or, if that predicts much better, an average of networks.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ class DynamicsRegressor(FittedSystem):
         another: all edges can be ranked by it.
     edge_q_values_ : (d, d)
         The smallest false discovery rate, among all edges, at which each edge would be selected, by tests on windows
-        that have not chosen the other edges. It is uncalibrated: where sums of simple terms cannot follow a function,
-        more edges may be wrong than it says.
+        that were not used to choose the other edges. It is uncalibrated: if sums of simple terms cannot describe a
+        function, more edges may be wrong than it suggests.
     edge_frequencies_ : (d, d)
         Share of the resamples in which each edge was selected; only with `n_resamples`.
     input_scores_, input_q_values_, input_frequencies_ : (d, n_inputs)
@@ -88,8 +88,8 @@ class DynamicsRegressor(FittedSystem):
     heads_ : tuple of Head
         The functions, each of the selected input columns.
     held_out_errors_ : (d,)
-        Held-out mean squared error of each equation over the variance of its left side. It chose the variables, so it
-        is not a test error.
+        Held-out mean squared error of each equation over the variance of its left side. It was used to choose the
+        variables; measure the accuracy on new trajectories.
     head_errors_ : tuple of dict
         Held-out error of each kind of function that was tried.
     lower_, upper_ : (states,)
@@ -160,7 +160,7 @@ class DynamicsRegressor(FittedSystem):
         X : array-like of shape (n, d)
             The variables; rows in which one is NaN are left out.
         y : array-like of shape (n, d), optional
-            Measured derivatives (of order 2 with ``order=2``). They are then the target.
+            Measured derivatives (second derivatives with ``order=2``), which are then used as the target.
         t : array-like of shape (n,) or scalar, optional
             Times of the rows (numbers or datetimes), or the step between them; by default 1.
         trajectory : array-like of shape (n,), optional

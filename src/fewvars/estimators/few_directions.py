@@ -50,16 +50,16 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     max_degree : int, default=4
         Largest degree of the polynomial.
     loss : {"squared", "huber", "poisson"}, default="squared"
-        As of `FewVariablesRegressor`. With "poisson" it is the logarithm of the rate that depends on few directions.
+        As in `FewVariablesRegressor`. With "poisson", the logarithm of the rate is a function of few directions.
     missing : {"error", "drop"}, default="error"
-        What to do about missing values in X: complain, or leave such rows out and predict NaN for them.
+        What to do about missing values in X: raise an error, or leave such rows out and predict NaN for them.
     cv : splitter, int or list of (train, test), optional
-        In place of the held-out blocks. The path sees the training rows of the first split; the first two compare
-        the ranks, all of them judge a weak direction.
+        Splits to use instead of the held-out blocks. The path sees the training rows of the first split; the first
+        two compare the ranks, and all of them judge a weak direction.
     n_blocks : int, default=20
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool, default=False
-        Hold out random quarters of the rows instead: for data sorted by something else than time.
+        Hold out random quarters of the rows instead of blocks, for rows that are not in time order.
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path, and of each refit along it.
     path_factor : float, default=1.15

@@ -33,10 +33,10 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     n_variables : int, optional
         Find exactly this many inputs (or groups of inputs); by default the number is found from the data.
     loss : {"squared", "huber", "poisson"}, default="squared"
-        What predictions are judged by. "huber" is squared error for small residuals and grows linearly beyond 1.345 of
-        their robust standard deviations, so that outliers have little weight. "poisson" is for counts: the logarithm of
-        their rate is what is fitted, `equation_` is that logarithm, and `predict` returns the rate. Errors are then in
-        units of the squared robust standard deviation of y, or of the deviance of its mean.
+        How predictions are scored. "huber" is squared error for small residuals and grows linearly beyond 1.345 robust
+        standard deviations, so that outliers have little weight; errors are then in units of the squared robust
+        standard deviation of y. "poisson" is for counts: it models the logarithm of the rate, `equation_` is that
+        logarithm, and `predict` returns the rate; errors are then in units of the deviance of the mean of y.
     fdr : float, optional
         Select the inputs whose q-value is at most this false discovery rate, instead of by the default rule.
     judge : {"auto", "network", "ridge"}, default="auto"
@@ -49,28 +49,28 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     feature_groups : array-like of shape (n_features,) or list of lists of int, optional
         Labels of inputs, or lists of their numbers: the inputs of a group enter or leave together.
     types : dict, optional
-        Types of columns of X, by name or number, that are not what they seem to be: "number" or "category".
+        "number" or "category" for columns of X, by name or number, whose type would be detected wrongly.
     missing : {"error", "drop", "indicate"}, default="error"
-        What to do about missing values in X: complain; leave such rows out, and predict NaN for them; or set them to
-        the mean, and let the function know that they were missing. If `t` is given and the columns may be smoothed,
-        "indicate" bridges gaps in columns of numbers in time instead.
+        What to do about missing values in X: raise an error; leave such rows out, and predict NaN for them; or replace
+        them by the mean, and add an indicator that they were missing. If `t` is given and the columns may be smoothed,
+        "indicate" interpolates gaps in numeric columns in time instead.
     unseen : {"error", "base"}, default="error"
-        What `predict` does about a level of a category that was not in the fit: complain, or treat it like the base,
-        which is the most frequent level.
+        What `predict` does with a level of a category that was not in the fit: raise an error, or treat it like the
+        base, which is the most frequent level.
     cv : splitter, int or list of (train, test), optional
-        In place of the held-out blocks. The path sees the training rows of the first split, which also compares
-        the supports along it; all splits decide on what is added back or dropped.
+        Splits to use instead of the held-out blocks. The path sees the training rows of the first split, which also
+        compares the supports along it; all splits decide on what is added back or dropped.
     n_blocks : int, default=20
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool or "auto", default="auto"
         Whether to hold out random quarters of the rows instead. "auto" does so without times and trajectories, unless
         neighbouring rows resemble each other after a linear function of the inputs is taken out. `notes_` says why.
     solver : {"momentum", "monotone"}, default="momentum"
-        Of the path: mini-batches with momentum, or full-batch proximal gradient in double precision, slower, whose
-        objective never increases. `path_` then holds a certificate for each strength: how stationary it ended, the
-        smallest step taken and the largest constant met.
+        How the path is computed: by mini-batches with momentum, or by the slower full-batch proximal gradient method in
+        double precision, whose objective never increases. With "monotone", `path_` holds a certificate for each
+        strength: how close to stationary it ended, the smallest step taken and the largest constant met.
     first_updates, path_updates, refit_updates : int
-        Updates of the first stage, of each strength on the path (the most, if monotone), and of each refit.
+        Updates of the first stage, of each strength on the path (at most, if monotone), and of each refit.
     path_factor : float, default=1.15
         Ratio of neighbouring strengths on the path.
     batch_size : int, default=128
@@ -79,7 +79,7 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     max_candidates : int, default=16
         Supports along the path that are refitted.
     max_inputs : int, default=300
-        More inputs than this are screened first, by how much of y polynomials of each alone explain.
+        If there are more inputs, they are screened before the path, by how well a polynomial of each alone explains y.
     n_resamples : int, default=0
         Repeat the selection on this many resamples of the blocks, for `selection_frequencies_`.
     random_state : int, RandomState instance or None, default=None
@@ -117,13 +117,14 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     support_sizes_, support_errors_, support_errors_se_ : (candidates,)
         Sizes of the supports that were refitted, their held-out errors and standard errors.
     expected_error_, expected_error_se_ : float
-        Mean squared error to expect on new rows, over the variance of y, and its standard error. Where rows are few or
-        noisy, search and fit are repeated without each of five parts of the rows, which are then predicted; where
-        networks have decided or rows were smoothed, the error is that of the function on rows that it was chosen on.
+        Mean squared error to expect on new rows, over the variance of y, and its standard error. If the variables were
+        chosen in closed form, the search and the fit are repeated without each of five parts of the rows in turn, and
+        that part is predicted. If networks chose them, if rows were smoothed or if there are very many, the error is
+        measured on the held-out rows that also chose the function.
     expected_rmse_ : (outputs,)
         Root mean squared error to expect on new rows, in units of y.
     residual_quantiles_ : (1001, outputs)
-        Quantiles of the errors on these rows, for `predict_interval`.
+        Quantiles of the errors of these predictions, for `predict_interval`.
     notes_ : tuple of str
         What a user should know: how rows were held out, and why.
     held_out_error_ : float
@@ -138,7 +139,7 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     selection_frequencies_ : (n_features,)
         Only with `n_resamples`.
     n_iter_ : int
-        Updates of the first stage and the path; with the monotone solver, at most so many.
+        Updates of the first stage and the path; an upper bound with the monotone solver.
     levels_ : dict
         The levels of each category by the name of its column, the base first.
     n_features_in_, feature_names_in_
@@ -148,7 +149,7 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     X may be a table of NumPy, pandas, polars or another library that holds text, truth values or categories besides
     numbers. A column of text is a category: all of its levels but the base become indicators, which enter or leave
     together, and all attributes are about the columns of the table. Text that is different in nearly every row, dates
-    and, in tables with names, counters of the rows are refused. Rows in which the target is missing are left out.
+    and, in tables with names, row numbers are rejected. Rows in which the target is missing are left out.
 
     Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
     is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.

@@ -35,13 +35,13 @@ class FewVariablesClassifier(ClassifierMixin, FewVariables):
         Weights of the classes by label, which multiply the sample weights; "balanced" gives every class the same total
         weight. Probabilities are those of data with such weights.
     shuffle : bool, default=False
-        Without `t`, `trajectory` and `cv`, rows are taken to be in no particular order: the rows to hold out are drawn
-        at random, from each class the same share. With times or trajectories, blocks of consecutive rows are held out;
-        this holds out random rows nevertheless. If rows without times are in time order, fit with ``t=1.0``.
+        Without `t`, `trajectory` and `cv`, the order of the rows is ignored, and random rows are held out, the same
+        share of each class. With times or trajectories, blocks of consecutive rows are held out, unless `shuffle` is
+        True. If your rows are in time order but you have no times, fit with ``t=1.0``.
     hidden_layer_sizes, activation, smoothing, head, max_degree, n_variables, include, exclude, fdr, judge, \
 feature_groups, types, missing, unseen, cv, n_blocks, solver, first_updates, path_updates, refit_updates, \
 path_factor, batch_size, learning_rate, max_candidates, max_inputs, n_resamples, random_state, n_jobs, verbose
-        As of `FewVariablesRegressor`.
+        As in `FewVariablesRegressor`.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ path_factor, batch_size, learning_rate, max_candidates, max_inputs, n_resamples,
         Log loss (in nats) on held-out rows.
     held_out_probabilities_, held_out_classes_ : (rows, n_classes) and (rows,)
         Probabilities of held-out rows, by functions that were not fitted to them, and the numbers of their classes.
-        These rows have chosen the function. Of very many, some are kept.
+        These rows were used to choose the function. If there are more than 5000, some of them are kept.
     equation_ : str or list of str
         The log-odds of the second class as text, or the logit of each class; only with a dictionary head.
     support_, q_values_, interactions_, judge_, head_, path_, lambda_, support_sizes_, smoothed_, \
 selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
-        As of `FewVariablesRegressor`.
+        As in `FewVariablesRegressor`.
 
     Examples
     --------

@@ -186,9 +186,9 @@ class FittedRegressor(MultiOutputMixin, RegressorMixin, FittedFunction):
     ) -> FloatArray:
         """Return predictions, (n,) or (n, outputs).
 
-        With `t` the rows are taken for a noisy trajectory and smoothed first, as those of the fit were; not if these
-        were used as measured (`smoothed_` is False). Without `t` they never are. With ``missing="drop"``, rows in which
-        a needed value is missing are predicted as NaN.
+        With `t`, the rows are smoothed first, like those of the fit, unless the fit used rows as measured (`smoothed_`
+        is False). Without `t`, they are never smoothed. With ``missing="drop"``, rows in which a needed value is
+        missing are predicted as NaN.
         """
         return self._shaped(self._means(X, t, trajectory))
 
@@ -200,15 +200,15 @@ class FittedRegressor(MultiOutputMixin, RegressorMixin, FittedFunction):
         t: ArrayLike | float | None = None,
         trajectory: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper ends of intervals that hold new observations, each shaped like predictions.
+        """Return the lower and upper ends of intervals for new observations, each shaped like predictions.
 
-        The intervals are as wide everywhere: they add quantiles of the errors on held-out rows to the predictions.
+        The intervals are equally wide everywhere: they add quantiles of the errors on held-out rows to the predictions.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         coverage : float, default=0.9
-            Share of new rows whose y shall lie inside; between 0 and 1.
+            Share of new rows whose y should lie inside; between 0 and 1.
         t, trajectory
             As for `predict`.
         """

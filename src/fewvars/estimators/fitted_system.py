@@ -128,7 +128,7 @@ class FittedSystem(BaseEstimator):
             Controls at these times, interpolated linearly, or as a function of time.
         margin : float, default=0.5
             The simulation stops when a variable is outside its range in the data by more than this part of the range.
-            Angles may go round.
+            Angles are not limited.
         rtol : float, default=1e-6
             Relative tolerance of a step.
 
@@ -199,7 +199,7 @@ class FittedSystem(BaseEstimator):
     ) -> float:
         """Return the coefficient of determination of the left sides of the equations, averaged over the variables.
 
-        The left sides are taken from other trajectories as in `fit`, which describes the parameters.
+        The left sides are computed from these trajectories as in `fit`, which describes the parameters.
         """
         check_is_fitted(self, "heads_")
         variables = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")

@@ -148,8 +148,8 @@ class FewVariables(SelectorMixin, BlockedEstimator):
     def _find_nothing(self) -> None:
         kept = [name for name, selected in zip(column_names(self), self.support_, strict=True) if selected]
         self.notes_ += (
-            f"The search kept {', '.join(kept)}, but functions of what it finds without some of the rows predict these "
-            f"no better than {self._null_model} does.",
+            f"The search selected {', '.join(kept)}, but when it is repeated without part of the rows, the function "
+            f"that it finds predicts these rows no better than {self._null_model} does.",
         )
         self.support_ = np.zeros_like(self.support_)
         self.feature_importances_ = np.zeros_like(self.feature_importances_)

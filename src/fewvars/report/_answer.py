@@ -100,7 +100,7 @@ def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
         (
             "Error on the data shown",
             number(facts.unexplained, 3) if np.isfinite(facts.unexplained) else "–",
-            f"of the variance, including the noise of the output. It isn't a test error either.{shown}",
+            f"of the variance, including the noise of the output. It isn't a test error.{shown}",
         ),
     ]
 

@@ -57,13 +57,13 @@ def _figures(probabilities: FloatArray, numbers: np.ndarray, names: list[str]) -
         for (name, is_class, p), (colour, style) in zip(curves, colour_cycle(len(curves)), strict=True):
             false, true, _ = roc_curve(is_class, p)
             ax.plot(false, true, color=colour, linestyle=style, label=f"{label(name)}, area {auc(false, true):.3f}")
-        _finish(ax, "share of the others taken for the class", "share of the class found")
+        _finish(ax, "false positive rate", "true positive rate")
 
     def precision(ax: Any) -> None:
         for (name, is_class, p), (colour, style) in zip(curves, colour_cycle(len(curves)), strict=True):
             right, found, _ = precision_recall_curve(is_class, p)
             ax.plot(found, right, color=colour, linestyle=style, label=label(name))
-        _finish(ax, "share of the class found (recall)", "share that is right (precision)")
+        _finish(ax, "recall", "precision")
 
     def calibration(ax: Any) -> None:
         predicted, observed, errors = calibration_points(
@@ -71,14 +71,14 @@ def _figures(probabilities: FloatArray, numbers: np.ndarray, names: list[str]) -
         )
         ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
         ax.errorbar(predicted, observed, yerr=errors, color=BLUE, marker="o", markersize=3.5, linewidth=1.0)
-        _finish(ax, "predicted probability", "share observed", legend=False)
+        _finish(ax, "predicted probability", "observed frequency", legend=False)
 
     which = f"of {names[1]}" if len(names) == 2 else "of each class against the others"
-    bars = "Bars are standard errors. On the diagonal, probabilities mean what they say."
+    bars = "Bars are standard errors. On the diagonal, they agree."
     return [
         half("roc", roc, f"ROC curve {which}.", f"ROC curve {which} on held-out rows."),
         half("precision", precision, f"Precision and recall {which}.", f"Precision against recall {which}."),
-        half("calibration", calibration, f"Share observed against the predicted probability. {bars}", "Calibration."),
+        half("calibration", calibration, f"Observed frequency against predicted probability. {bars}", "Calibration."),
     ]
 
 

@@ -79,13 +79,13 @@ def caveats(facts: Facts) -> Markup:
     notes = [
         *facts.found.notes,
         *doubts([(facts.names[j], q_value) for j, q_value in facts.found.near_misses], facts.found.stand_ins),
-        "Other held-out errors on this page were used to choose the model, and are smaller than those on new rows.",
+        "The other held-out errors on this page were used to choose the model; errors on new rows are usually larger.",
         "If two variables are equal, the first is selected. If they are strongly correlated, either may be.",
         "The report says what the output depends on in these data. A variable that hardly varies in them cannot be "
         "found, and a variable that predicts the output need not be its cause.",
     ]
     if facts.by_directions:
-        notes[-2] = "The space that the directions span is what is found. Other axes would describe it equally well."
+        notes[-2] = "Only the space that the directions span is determined; other axes would describe it equally well."
     asked = facts.model.get_params()[f"n_{facts.found.kind}"]
     if asked is not None:
         notes.insert(0, f"The number of {facts.found.kind}, {asked}, was given and not found from the data.")

@@ -158,7 +158,8 @@ def _q_values(system: _System) -> Markup:
     caption = tag(
         "caption",
         "q-values: the smallest false discovery rate, among all edges, at which each would be selected. Bold: in the "
-        "graph. They are uncalibrated: where terms cannot follow a function, more edges may be wrong than they say.",
+        "graph. They are uncalibrated: if simple terms cannot describe a function, more edges may be wrong than they "
+        "suggest.",
     )
     return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="scroll")
 
@@ -207,8 +208,8 @@ def _simulation(system: _System, X: np.ndarray, t: Any, trajectory: Any, u: Any)
         return tag("section", heading, tag("p", f"There is none: {error}"))
     count = min(X.shape[1], 6)
     caption = (
-        f"The equations, integrated from the first state of the data, follow it for {display.valid_time:.4g} units of "
-        f"time (dashed line): the distance is then 0.4 of the spread of the data. {display.ending}"
+        f"A simulation from the first state of the data stays close to them for {display.valid_time:.4g} units of time "
+        f"(dashed line), until the distance exceeds 0.4 of their spread. {display.ending}"
     )
     height = 1.0 + 1.1 * count
     figure = full(
