@@ -6,8 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fewvars as fv
 from fewvars import FewVariablesRegressor, LagTransformer
+from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.rows import Rows
+from fewvars.estimators.standardised import Inputs
 from fewvars.series.outliers import absurd_values, clip_outliers
-from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend
+from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend, repeats_itself
 from fewvars.series.shifts import Shift, shifts
 
 
@@ -144,6 +147,15 @@ class TestOneSetOfFacts:
         X = rng.standard_normal((150, 3))
         y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.standard_normal(150)
         assert fit(X, y).support_.all()
+
+    def test_errors_of_labels_and_counts_are_compared_by_differences(self):
+        rng = np.random.default_rng(0)
+        X, counts = rng.standard_normal((100, 3)), rng.poisson(0.5, 100).astype(float)
+        assert repeats_itself(counts)
+        assert not repeats_itself(X[:, 0])
+        for y, by_ratio in ((counts, False), (X[:, 0], True)):
+            rows = Rows.of(X, y[:, None], np.ones(100))
+            assert Prepared.of(Inputs.of(rows, X), y[:, None]).held_out.by_ratio is by_ratio
 
     def test_outliers_do_not_spoil_the_function(self):
         rng = np.random.default_rng(0)

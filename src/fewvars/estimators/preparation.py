@@ -17,7 +17,7 @@ from fewvars.estimators.standardised import Inputs, Target
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.series.dependence import DEPENDENT, autocorrelation_time, is_smooth
-from fewvars.series.row_order import linear_residual
+from fewvars.series.row_order import linear_residual, repeats_itself
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -95,10 +95,11 @@ class Prepared:
         splits = rows.splits or _splits(rows, n_blocks, gap, random_parts, shuffle, repeats, seed)
         if not loss.measured:
             splits = _informative(splits, target.Y)
-        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=loss.measured)
+        by_ratio = loss.measured and not any(map(repeats_itself, y.T))
+        reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=by_ratio)
         held_out = reserve
         if rows.splits is None:
-            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=loss.measured)
+            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=by_ratio)
         units = loss.in_units(target.scaling.scale)
         samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, loss=units, dtype=np.float32)
         constant = bool(target.scaling.constant.all())

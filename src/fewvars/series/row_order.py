@@ -23,6 +23,13 @@ def is_sorted(values: FloatArray) -> bool:
     return bool(0.1 < share < 0.9 and counts[commonest] >= 20 and _monotone(values == levels[commonest]))
 
 
+def repeats_itself(values: FloatArray) -> bool:
+    """Return whether one value takes more than a fifth of a column (n,): a label, or a count that is mostly zero."""
+    ranked = np.sort(values)
+    lag = max(len(values) // 5, 1)
+    return bool((ranked[lag:] == ranked[:-lag]).any())
+
+
 def counts_up(values: FloatArray) -> bool:
     """Return whether a column (n,) rises or falls from row to row without a single repetition, as a year does."""
     steps = np.diff(values)
