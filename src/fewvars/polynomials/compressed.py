@@ -130,13 +130,17 @@ def compress(
 
 
 def triangle(table: FloatArray) -> FloatArray:
-    """Upper factor R (p, p) with R^T R = A^T A of a table A (r, p), r >= p, which is overwritten.
+    """Upper factor R (p, p) with R^T R = A^T A of a table A (r, p), r >= p, which is overwritten."""
+    return np.triu(reflected(table))
+
+
+def reflected(table: FloatArray) -> FloatArray:
+    """Return the same factor with other numbers below its diagonal.
 
     LAPACK's routine itself: `scipy.linalg.qr` makes two more copies of the table.
     """
     work, _ = dgeqrf_lwork(*table.shape)
-    reflectors, _, _, _ = dgeqrf(table, lwork=int(work), overwrite_a=True)
-    return np.triu(reflectors[: table.shape[1]])
+    return dgeqrf(table, lwork=int(work), overwrite_a=True)[0][: table.shape[1]]
 
 
 def _standardised(factor: FloatArray, means: FloatArray, m: int, n: float) -> Compressed:

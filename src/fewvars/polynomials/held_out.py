@@ -78,7 +78,8 @@ def _fits(data: OneOutput, constant: bool, path: DictionaryPath, method: str) ->
         return fits.coefficients, fits.constant
     fits = subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
     # Equally many terms, or fewer where columns that differ overall are alike in this part.
-    matching = [int(np.argmax(fits.n_terms <= size)) for size in path.n_terms]
+    n_terms = fits.n_terms
+    matching = [int(np.argmax(n_terms <= size)) for size in path.n_terms]
     return fits.coefficients[matching], fits.constant[matching]
 
 

@@ -9,7 +9,7 @@ from scipy.linalg import qr
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import DEPENDENT, OneOutput
 from fewvars.polynomials.paths import SAMPLES_PER_COLUMN, DictionaryPath
-from fewvars.polynomials.subsets import Columns, best_subsets, eliminated, inverse_of, solved_by_qr
+from fewvars.polynomials.subsets import Columns, best_subsets, coefficients_of, eliminated, solved_by_qr
 
 _MOST_CANDIDATES = 100
 
@@ -48,7 +48,7 @@ def _path(data: OneOutput, table: FloatArray, target: FloatArray, *, constant: b
     strengths, residuals = np.full(len(subsets), np.inf), np.empty(len(subsets))
     for i, chosen in enumerate(subsets):
         upper, rotated, residuals[i] = solved_by_qr(table[:, chosen], target)
-        coefficients[i, chosen] = inverse_of(upper) @ rotated
+        coefficients[i, chosen] = coefficients_of(upper, rotated)
         strengths[i] = np.abs(coefficients[i, chosen[chosen >= ahead]]).min(initial=np.inf)
     kept = [constant and (ahead == 0 or 0 in chosen) for chosen in subsets]
     return DictionaryPath(strengths, coefficients[:, ahead:], np.array(kept), residuals)

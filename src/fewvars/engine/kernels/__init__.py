@@ -1,4 +1,4 @@
-"""Compiled kernels: layers, activations, passes and training loops on flat parameter vectors."""
+"""Compiled kernels: networks and their training on flat parameter vectors, and least squares on subsets of columns."""
 
 from fewvars.engine.kernels import _notice  # noqa: F401  - listens from now on
 from fewvars.engine.kernels._jit import FASTMATH
@@ -11,6 +11,7 @@ from fewvars.engine.kernels.evaluation import (
 )
 from fewvars.engine.kernels.losses import CROSS_ENTROPY, HUBER, POISSON, SQUARED_ERROR
 from fewvars.engine.kernels.passes import BLOCK
+from fewvars.engine.kernels.subsets import best_addition, elimination, exchange, fit_columns
 from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
 
 __all__ = [
@@ -23,6 +24,10 @@ __all__ = [
     "MOMENTUM",
     "POISSON",
     "SQUARED_ERROR",
+    "best_addition",
+    "elimination",
+    "exchange",
+    "fit_columns",
     "full_gradient",
     "input_jacobian",
     "parameter_jacobian",
