@@ -14,7 +14,7 @@ from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.network_judge import NetworkJudge
-from fewvars.search.variables.search import find_variables
+from fewvars.search.variables.search import closed_search, find_variables
 from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.series.splits import BlockedSplit
 
@@ -113,3 +113,31 @@ def test_losses_of_rows_add_up_to_errors_of_pieces():
     pieces = np.concatenate(problem.held_out.labels)
     means = np.bincount(pieces, np.concatenate(verdict.losses)) / np.bincount(pieces)
     assert_allclose(verdict.errors, means, rtol=1e-6)
+
+
+def test_one_row_in_three_keeps_its_splits_its_pieces_and_its_run():
+    whole = make_problem()
+    thin = whole.thinned(3)
+    kept = np.arange(0, 300, 3)
+    assert_array_equal(thin.samples.Y, whole.samples.Y[kept])
+    assert_array_equal(np.flatnonzero(thin.starts), [0])
+    for before, after in ((whole.held_out, thin.held_out), (whole.reserve, thin.reserve)):
+        for old, new in zip(before.splits, after.splits, strict=True):
+            for all_rows, some_rows in zip(old, new, strict=True):
+                assert_array_equal(kept[some_rows], np.intersect1d(all_rows, kept))
+        row_losses = np.arange(300.0)
+        expected = before.piece_errors(
+            [np.where(test % 3, 0.0, row_losses[test]) for _, test in before.splits], np.ones(300)
+        )
+        found = after.piece_errors([row_losses[kept[test]] for _, test in after.splits], np.ones(100))
+        assert_allclose(found * after.weights, expected * before.weights)
+
+
+def test_the_closed_form_judges_many_rows_by_some_of_them(monkeypatch):
+    monkeypatch.setattr("fewvars.search.variables.search.MOST_ROWS", 100)
+    problem = make_problem()
+    search = closed_search(problem, GROUPS.labels, SETTINGS)
+    assert len(search.samples) == 100
+    sparse = [(np.arange(1, 300), np.array([0, 1])), (np.arange(3, 300), np.array([1, 2]))]  # the second keeps no row
+    few = HeldOut.of(sparse, np.ones(300))
+    assert len(closed_search(replace(problem, reserve=few), GROUPS.labels, SETTINGS).samples) == 300

@@ -110,6 +110,18 @@ class HeldOut:
         labels = self.labels[:n]
         return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1], self.by_ratio)
 
+    def thinned(self, every: int, sample_weight: FloatArray) -> "HeldOut":
+        """Return the same pieces of the data that consist of rows 0, every, 2 every, ..., given the weights of all."""
+        kept = [test % every == 0 for _, test in self.splits]
+        labels = tuple(label[own] for label, own in zip(self.labels, kept, strict=True))
+        weights = np.zeros_like(self.weights)
+        for (_, test), label, own in zip(self.splits, labels, kept, strict=True):
+            weights += np.bincount(label, sample_weight[test[own]], minlength=weights.size)
+        splits = tuple(
+            (train[train % every == 0] // every, test[test % every == 0] // every) for train, test in self.splits
+        )
+        return HeldOut(splits, labels, weights, self.by_ratio)
+
     def score(
         self,
         fit: Callable[[int, np.ndarray], Predictor],

@@ -47,6 +47,21 @@ class Problem:
     smoothed: bool = False
     terms: Terms | None = None
 
+    def thinned(self, every: int) -> "Problem":
+        """Return the problem of rows 0, every, 2 every, ..."""
+        if every == 1:
+            return self
+        rows = np.arange(0, len(self.samples), every)
+        weights = self.samples.weights
+        return replace(
+            self,
+            samples=self.samples.rows(rows),
+            held_out=self.held_out.thinned(every, weights),
+            reserve=self.reserve.thinned(every, weights),
+            starts=np.r_[True, np.diff(np.cumsum(self.starts)[rows]) > 0],
+            terms=None if self.terms is None else self.terms.rows(rows),
+        )
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -22,6 +22,7 @@ from fewvars.search.variables.ridge_judge import RidgeJudge
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import AUTO, MONOTONE, Groups, VariableSettings
 from fewvars.search.variables.support import UNTESTED, Support, choose_support, settled
+from fewvars.search.variables.testable import MOST_ROWS
 from fewvars.search.variables.tested import propose
 from fewvars.search.variables.thinning import thinned
 from fewvars.series.dependence import autocorrelation_time
@@ -30,6 +31,7 @@ from fewvars.series.dependence import autocorrelation_time
 # Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
 PROBED_SIZES = (3, 8)  # of the supports along the path on which networks are tried
+MOST_SMOOTHED = 4000  # rows of a smoothed trajectory that the closed form looks at: neighbours say the same
 LARGEST_SIMILAR = 10  # of the supports along the path that the closed form looks at
 
 
@@ -166,8 +168,11 @@ def _found_along_path(
 
 
 def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
-    """Return the search that compares supports in closed form."""
-    return SupportSearch(RidgeJudge.of(problem, labels, settings), problem.samples, labels)
+    """Return the search that compares supports in closed form: of very many rows, on one in so many."""
+    few = problem.thinned(-(-len(problem.samples) // (MOST_SMOOTHED if problem.smoothed else MOST_ROWS)))
+    if not few.reserve.weights.all():  # splits of the user's that hold out very few rows
+        few = problem
+    return SupportSearch(RidgeJudge.of(few, labels, settings), few.samples, labels)
 
 
 def _with_related(search: SupportSearch, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
@@ -203,7 +208,8 @@ def network_explains_more(
     first = search.held_out.first()
     tried = [mask, *(support for support in nested if support.sum() in PROBED_SIZES)]
     best = min(search.judge.on(first).judge(tried), key=lambda verdict: first.typical(verdict.errors))
-    rival = closed.judge.on(first).judge([mask])[0]
+    every = -(-len(search.samples) // len(closed.samples))
+    rival = closed.judge.on(first.thinned(every, search.samples.weights)).judge([mask])[0]
     if clearly:
         return first.better(best.errors, rival.errors, UNTESTED)
     return first.typical(best.errors) < first.typical(rival.errors)
