@@ -1,4 +1,4 @@
-"""Words that say what a stored value must be: its type, its range and, for arrays, a shape in named sizes."""
+"""Checks of stored values: type, range and, for arrays, a shape in named sizes."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 Sizes = dict[str, int]
-# Complains with a ValueError unless the value, named by the text, is as it should be. A named size is bound by
+# Raises a ValueError unless the value, named by the text, is valid. A named size is bound by
 # the first value that mentions it and must be the same in all others of the same record.
 Kind = Callable[[str, Any, Sizes], None]
 
@@ -19,7 +19,7 @@ def require(condition: Any, message: str) -> None:
 
 
 def anything(name: str, value: Any, sizes: Sizes) -> None:
-    """Whatever a file can hold."""
+    """Any value that a file can hold."""
 
 
 def truth(name: str, value: Any, sizes: Sizes) -> None:
@@ -50,7 +50,7 @@ def real(*, least: float = -math.inf, above: float = -math.inf, finite: bool = T
 
 
 def text(*choices: str) -> Kind:
-    """A text, one of the choices if there are any."""
+    """Text, one of the choices if there are any."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
         require(isinstance(value, str), f"{name} is not a text")
@@ -81,7 +81,7 @@ def array(kind: str, *shape: str, least: float = -math.inf, above: float = -math
 
 
 def one_of(*types: type) -> Kind:
-    """An object of one of the classes, exactly."""
+    """An object of exactly one of the classes."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
         require(type(value) in types, f"{name} is not a {' or '.join(kind.__name__ for kind in types)}")
@@ -133,7 +133,7 @@ def table(kind: Kind) -> Kind:
 
 
 def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], optional: frozenset[str]) -> None:
-    """Complain unless the values are those that the kinds ask for, with sizes that agree."""
+    """Raise a ValueError unless the values are of the given kinds, with sizes that agree."""
     missing = [field for field in kinds if field not in values and field not in optional]
     require(not missing, f"{name} lacks {', '.join(missing)}")
     unknown = [field for field in values if field not in kinds]

@@ -1,4 +1,4 @@
-"""What a fit has found: one object for machines, and lines of text for people."""
+"""The answer of `fewvars fit`: one object for machines, and lines of text for people."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ def _q_value(found: "Findings", j: int) -> float | None:
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
-    """Return the linear combinations, the strongest first, and in each the inputs by what they contribute."""
+    """Return the linear combinations, the strongest first, each with its inputs sorted by their contribution."""
     spread = rows.X.std(axis=0)
     found = []
     for strength, weights in zip(model.singular_values_, model.directions_, strict=True):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_text(table: "Table", roles: "Roles") -> None:
-    """Complain about text in an input that is more likely a slip than a category."""
+    """Raise an error for text in an input that is more likely a mistake than a category."""
     from fewvars.columns.kinds import stray_text
     from fewvars.columns.raw import Raw
 
@@ -37,7 +37,7 @@ def check_text(table: "Table", roles: "Roles") -> None:
 
 
 def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:
-    """Complain about levels that are not among those of the fit."""
+    """Raise an error for levels that were not in the fit."""
     from fewvars.columns.raw import Raw
 
     for row, level in enumerate(Raw(table.columns[name]).texts(), start=1):
@@ -49,7 +49,7 @@ def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:
 
 
 def check_numeric(table: "Table", roles: "Roles") -> None:
-    """Complain about text or times where numbers are needed."""
+    """Raise an error for text or times where numbers are needed."""
     bad = [name for name in roles.numeric if table.columns[name].dtype.kind != "f"]
     if not bad:
         return
@@ -70,7 +70,7 @@ def check_numeric(table: "Table", roles: "Roles") -> None:
 
 
 def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], roles: "Roles") -> None:
-    """Complain about missing values in columns, and name the remedies."""
+    """Raise an error for missing values in columns, naming the remedies."""
     import numpy as np
 
     name, rows = names[0], absent[names[0]]
@@ -96,7 +96,7 @@ def _first_text(column: Any) -> tuple[int, str]:
 
 
 def check_time(table: "Table", roles: "Roles") -> None:
-    """Complain about text in place of times."""
+    """Raise an error for text in place of times."""
     if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
         row, value = _first_text(table.columns[roles.time])
         raise ValueError(
@@ -106,7 +106,7 @@ def check_time(table: "Table", roles: "Roles") -> None:
 
 
 def check_increasing(t: Any, labels: Any, roles: "Roles", numbers: "np.ndarray") -> None:
-    """Times must increase within each run; `numbers` are those of the rows in the file."""
+    """Raise an error unless times increase within each run; `numbers` are those of the rows in the file."""
     import numpy as np
 
     from fewvars.series.splits import trajectory_rows
@@ -125,7 +125,7 @@ def check_increasing(t: Any, labels: Any, roles: "Roles", numbers: "np.ndarray")
 
 
 def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
-    """Complain about infinite numbers; `numbers` are those of the rows in the file."""
+    """Raise an error for infinite numbers; `numbers` are those of the rows in the file."""
     import numpy as np
 
     bad = np.isinf(column)
@@ -138,7 +138,7 @@ def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    """Return names as an option of the shell, each --drop on its own where a name holds a comma."""
+    """Return names as an option of the shell, with a --drop for each name if one of them contains a comma."""
     few = list(names)
     if any("," in name for name in few):
         return " --drop ".join(map(shlex.quote, few))

@@ -1,4 +1,4 @@
-"""The type of each column: found from its values, or said by the user, and printed in one table."""
+"""The type of each column, detected from its values or given by the user, and a table of the types."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ def asked_types(given: Iterable[str], table: "Table") -> dict[str, str]:
 
 
 def found_kinds(table: "Table", names: Iterable[str]) -> dict[str, "Kind"]:
-    """Return what each of some columns seems to be."""
+    """Return the detected kind of each of some columns."""
     from fewvars.columns.kinds import kind_of
     from fewvars.columns.raw import Raw
 
@@ -59,7 +59,7 @@ def described(table: "Table", roles: "Roles", levels: Mapping[str, Sequence[str]
 
 
 def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the columns as a table in text; nothing if all that could be inputs are whole columns of numbers."""
+    """Return the columns as a table in text; nothing if all possible inputs are complete columns of numbers."""
     possible = [column for column in columns if column["role"] in ("input", "left out")]
     special = [column for column in possible if column["type"] != "number" or column["missing"]]
     if not special:

@@ -1,4 +1,4 @@
-"""`fewvars dynamics`: the equations of a system from its trajectories: what depends on what, and how sure that is."""
+"""`fewvars dynamics`: find the equations of a system from its trajectories, with the evidence for each dependence."""
 
 import shlex
 import sys
@@ -122,7 +122,7 @@ def dynamics(
             if report is not None:
                 _report(report, model, rows, roles)
                 answer["report"] = str(report)
-        finally:  # a full disk must not cost the answer
+        finally:  # print the answer even if the disk is full
             if as_json:
                 say_json(answer)
             else:
@@ -138,7 +138,7 @@ def _roles(
     variables: tuple[str, ...],
     drop: tuple[str, ...],
 ) -> "Roles":
-    """Sort the columns; the controls stand where other commands have their targets."""
+    """Sort the columns; the controls take the role that targets have in other commands."""
     known, chosen, left_out = (columns.listed(given, table.names) for given in (controls, variables, drop))
     given: dict[str, list[str]] = {
         "--time": [] if time is None else [time],

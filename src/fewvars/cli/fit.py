@@ -1,4 +1,4 @@
-"""`fewvars fit`: which variables a column depends on, with what evidence, and by which function."""
+"""`fewvars fit`: find the variables that a column depends on, the evidence, and the function."""
 
 import shlex
 import sys
@@ -146,7 +146,7 @@ def fit(
             if report is not None:
                 _report(report, model, rows, roles, seconds)
                 answer["report"] = str(report)
-        finally:  # a full disk must not cost the answer
+        finally:  # print the answer even if the disk is full
             if as_json:
                 say_json(answer)
             else:
@@ -155,7 +155,7 @@ def fit(
 
 
 def _notes(rows: "Rows", roles: "Roles") -> None:
-    """Say which rows and columns are left out."""
+    """Print notes about the rows and columns that are left out."""
     if rows.n_dropped:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     if roles.left_out:

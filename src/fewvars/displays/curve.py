@@ -14,7 +14,7 @@ from fewvars.displays.partial import some_rows
 
 
 def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:
-    """Return predictions (n, outputs); a model that has learned from smoothed inputs gets smoothed inputs."""
+    """Return predictions (n, outputs); if the model was fitted to smoothed inputs, X is smoothed too."""
     smoothed = t is not None and getattr(estimator, "smoothed_", False)
     return outputs_of(estimator, X, t=t, trajectory=trajectory) if smoothed else outputs_of(estimator, X)
 
@@ -131,7 +131,7 @@ class CurveDisplay:
         return self
 
     def _runs(self) -> Sequence[np.ndarray]:
-        """Return the rows of each stretch of one run."""
+        """Return the rows of each contiguous stretch of a run."""
         if not self.t.size:
             return []
         breaks = np.flatnonzero(self.trajectory[1:] != self.trajectory[:-1]) + 1

@@ -1,4 +1,4 @@
-"""Few directions: singular values along the path, the data seen along the directions, and their loadings."""
+"""Few directions: singular values along the path, the data projected on the directions, and their loadings."""
 
 from collections.abc import Sequence
 from typing import Any

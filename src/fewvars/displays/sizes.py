@@ -123,7 +123,7 @@ class SupportSizeDisplay:
     def _draw_errors(self, ax: Any) -> None:
         errors = np.asarray(self.errors)
         spread = np.zeros_like(errors) if self.errors_se is None else self.errors_se
-        low = np.minimum(spread, 0.9 * errors)  # a bar to zero or below has no end on a logarithmic axis
+        low = np.minimum(spread, 0.9 * errors)  # an error bar down to zero would not end on a logarithmic axis
         ax.errorbar(
             self.sizes,
             errors,

@@ -182,7 +182,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self._encoding is not None:
             j = next(iter(self._encoding.levels()))
             raise ValueError(
-                f"X: column {column_names(self)[j]!r} is a category, of which there are no linear combinations: leave "
+                f"X: column {column_names(self)[j]!r} is a category, and categories have no linear combinations: leave "
                 "it out, or use FewVariablesRegressor."
             )
         check_whole("max_rank", self.max_rank)

@@ -1,4 +1,4 @@
-"""What was found, in sentences; names and figures come from one record, so that no two of them can disagree."""
+"""The findings in sentences; all names and numbers come from one record, so they cannot disagree."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +11,7 @@ MOST = 8  # entries of a list before it is cut short
 
 
 def summary(found: Findings, target: str = "y") -> str:
-    """Return a few lines about what was found on a target."""
+    """Return a few lines about what a target depends on."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
     error = expectation(found.error_name, found.expected_error, found.expected_error_se, found.expected_rmse)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
@@ -44,7 +44,7 @@ def _function(found: Findings, target: str) -> list[str]:
 
 
 def expectation(name: str, error: float, se: float, rmse: Sequence[float] | FloatArray) -> list[str]:
-    """Return what to expect on new rows, in a sentence; nothing if it is not known."""
+    """Return the error to expect on new rows as a sentence; nothing if it is not known."""
     if np.isnan(error):
         return []
     in_units = "" if not len(rmse) else f"; root mean squared error {_listed([f'{value:.4g}' for value in rmse])}"
@@ -52,7 +52,7 @@ def expectation(name: str, error: float, se: float, rmse: Sequence[float] | Floa
 
 
 def doubts(near: Sequence[tuple[str, float]], stand_ins: Iterable[Sequence[str]]) -> list[str]:
-    """Return what almost entered (names and q-values), and what could stand in for what did (pairs)."""
+    """Return sentences about near misses (names and q-values), and about stand-ins (pairs of names)."""
     lines = []
     if near:
         lines.append(f"Near misses: {_listed([f'{name} (q = {q_value:.2g})' for name, q_value in near])}.")

@@ -1,4 +1,4 @@
-"""One HTML file that answers the question and shows the evidence; it needs no network and runs nothing foreign."""
+"""One HTML file with the answer and its evidence; it needs no network and runs only its own script."""
 
 import os
 from collections.abc import Sequence
@@ -52,9 +52,9 @@ def write_report(
     feature_names : sequence of d str, optional
         Names of the variables. Default: those that the model was fitted with, or x0, x1, ...
     command : str, optional
-        Command line that makes the report.
+        Command that made the report.
     seconds : float, optional
-        That the fit took.
+        Duration of the fit.
     """
     text = report_html(
         model,

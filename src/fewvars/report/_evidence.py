@@ -1,4 +1,4 @@
-"""The evidence in a report: what each variable or direction is worth, the sizes that were tried, and the path."""
+"""The evidence in a report: the importance of each variable or direction, the sizes that were tried, and the path."""
 
 from typing import cast
 
@@ -48,7 +48,7 @@ def evidence(facts: Facts) -> Markup:
 
 
 def importance_table(facts: Facts) -> Markup:
-    """Return what each selected variable is worth."""
+    """Return the table of importances of the selected variables."""
     if not facts.count:
         return tag("p", "No variable was selected, so there are no importances.")
     found, resampled, q_values = facts.found, facts.found.frequencies, facts.found.q_values
@@ -102,7 +102,7 @@ def _interactions(facts: Facts) -> str:
 
 
 def loadings_table(facts: Facts) -> Markup:
-    """Return the singular values and the variables that weigh most in each direction."""
+    """Return the singular values, and the variables with the largest loadings in each direction."""
     if not facts.count:
         return tag("p", "No direction was found, so there are no loadings.")
     weights = cast(FewDirectionsRegressor, facts.model).directions_ * np.asarray(facts.X, float).std(axis=0)

@@ -23,7 +23,7 @@ from fewvars.report._facts import Facts
 from fewvars.report._markup import Markup, tag
 from fewvars.report._svg import inline_svg, new_figure
 
-HALF, FULL = 5.0, 10.0  # inches; half a page is also all of a phone
+HALF, FULL = 5.0, 10.0  # inches; half a page fills the screen of a phone
 _CURVE_ROWS, _SCATTER_ROWS, _MOST_PANELS, _MOST_OUTPUTS = 1000, 1000, 8, 4
 
 
@@ -46,7 +46,7 @@ def full(
     caption: Any,
     description: str,
 ) -> Markup:
-    """Return a figure as wide as the page, drawn a second time for narrow screens: text must not shrink."""
+    """Return a figure as wide as the page, drawn again for narrow screens, where its text would be too small."""
     return tag(
         "figure",
         tag("div", _figure(f"{name}-wide", wide, FULL, heights[0], description), class_="wide"),
@@ -180,7 +180,7 @@ def agreement(facts: Facts) -> list[Markup]:
 
 
 def network(facts: Facts) -> Markup:
-    """Return the drawing of the network that selected."""
+    """Return the drawing of the network that selected the variables."""
     display = NetworkDisplay.of(facts.model, feature_names=facts.names, targets=facts.targets)
     description = f"A network connected to {facts.count} of {len(facts.names)} inputs."
     caption = "The network that selected the variables. The others have no connections left. Some units are not drawn."

@@ -60,7 +60,7 @@ def dynamics_report_html(
     title : str, optional
     feature_names : sequence of d str, optional
     command : str, optional
-        Command line that makes the report.
+        Command that made the report.
     date : str, optional
         When it was written, as in 2025-12-31.
     """
@@ -92,13 +92,13 @@ class _System:
 
     @cached_property
     def inputs(self) -> list[str]:
-        """Names of the inputs of the equations: as the model has them, or with other names of the variables."""
+        """Names of the inputs of the equations: those of the model, or with the given names of the variables."""
         own = dict(zip(self.model._columns.variables, self.names, strict=True))
         return [own.get(name, plain(name)) for name in self.model.inputs_]
 
     @property
     def left(self) -> str:
-        """What an equation is about."""
+        """The left side of an equation, with braces in place of its variable."""
         if self.model.target == "step":
             return "{}(next) − {}"
         return "d{}/dt" if self.model.order == 1 else "d²{}/dt²"
@@ -173,7 +173,7 @@ def _equations(system: _System) -> Markup:
 
 
 def _equation(system: _System, i: int) -> list[Markup]:
-    """Return one equation, what it depends on, how sure that is, and how well it predicts."""
+    """Return one equation, the inputs it depends on with their q-values, and its held-out error."""
     model = system.model
     head, chosen = model.heads_[i], np.flatnonzero(model.input_graph_[i])
     labels = model._columns.labels
