@@ -1,9 +1,9 @@
 """Fitted models as ONNX graphs, to predict where there is no Python: all inputs in, predictions out.
 
 The graph takes `X` (n, d), all inputs in the user's units, and returns `y`, (n,) or (n, outputs) as `predict`
-does. It is made of operations that onnxruntime has in both precisions (Softplus in double precision is none of
-them, so it is composed). Unlike `predict`, a graph does not refuse missing values: they come out as nan, unless the
-model was fitted with missing="indicate". Categories are refused.
+does. It uses operations that onnxruntime has in both precisions (not Softplus in double precision, which is
+therefore composed). Unlike `predict`, a graph does not reject missing values: they become nan, unless the
+model was fitted with missing="indicate". Categories are rejected.
 """
 
 import json
@@ -29,7 +29,7 @@ from fewvars.polynomials.polynomial import Polynomial
 
 __all__ = ["export_onnx"]
 
-# Old enough for runtimes of several years ago; nothing here needs more.
+# Runtimes of several years ago support it, and nothing here needs a newer one.
 _OPSET, _IR_VERSION = 17, 8
 _DTYPES = ("float64", "float32")
 

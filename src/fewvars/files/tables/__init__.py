@@ -1,4 +1,4 @@
-"""Tables of named columns: read them from CSV, Parquet or NPZ files, or say exactly what is wrong; and write them.
+"""Tables of named columns, read from and written to CSV, Parquet and NPZ files, with precise error messages.
 
 Each format is a module. The format of a file is detected from its first bytes, never from its name.
 """
@@ -17,7 +17,7 @@ from fewvars.files.tables.source import Column, first_bytes, source_of
 __all__ = ["Table", "column_names", "naming_hint", "read_table", "table_bytes"]
 
 _WRITERS = {".csv": delimited.content, ".parquet": parquet.content, ".npz": npz.content}
-SUFFIXES = tuple(_WRITERS)  # that `table_bytes` knows
+SUFFIXES = tuple(_WRITERS)  # that `table_bytes` can write
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def column_names(source: str | Path, *, delimiter: str | None = None) -> list[st
 
 
 def table_bytes(columns: Mapping[str, Column], suffix: str) -> bytes:
-    """Return columns as the content of a file named .csv, .parquet or .npz; nothing is lost to rounding.
+    """Return columns as the content of a file named .csv, .parquet or .npz, in full precision.
 
     In a CSV, durations are seconds and missing texts are empty.
     """

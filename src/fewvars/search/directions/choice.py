@@ -1,4 +1,4 @@
-"""Choose the directions: the smallest rank not worse than the best, without idle ones, with weak linear ones."""
+"""Choose the directions: the smallest rank not worse than the best, less idle directions, plus weak linear ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from fewvars._common.validation import FloatArray
 from fewvars.search.directions.ranks import RankCandidate, RankSearch, leading_directions
 from fewvars.search.directions.ridge_functions import Form, NetworkForm, PolynomialForm
 
-# Standard errors by which a weak direction must show. The splits share most of their training rows, so where there is
-# none the figure spreads by about 1.3 instead of one.
+# Standard errors that a weak direction needs. The splits share most of their training rows, so without a direction the
+# statistic has a standard deviation of about 1.3 instead of one.
 WEAK = 3.0
-# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is not tried without.
+# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is always kept.
 NOTHING, STRONG = 1e-3, 0.1
 
 
@@ -27,7 +27,7 @@ class RankChoice:
     ranks, errors, errors_se : (ranks,)
         Ranks that were tried, the held-out error of the best form of each, and its standard error over the pieces.
     held_out_error : float
-        Of the chosen rank. It chose the rank, so it is not a test error.
+        Of the chosen rank. It was used to choose the rank, so it is not a test error.
     """
 
     best: RankCandidate
@@ -79,7 +79,7 @@ def choose_directions(
 
 
 def _completed(directions: FloatArray, k: int) -> FloatArray:
-    """Return the directions (r, d) and more that are orthogonal to them, k in all."""
+    """Return the directions (r, d), completed by orthogonal ones to k in all."""
     others = np.linalg.qr(directions.T, mode="complete")[0].T[len(directions) : k]
     return np.vstack([directions, others])
 
@@ -96,9 +96,9 @@ def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, sta
 
 
 def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
-    """Drop the weakest directions while the others do as well alone, or where next to nothing depends on them.
+    """Drop the weakest directions while the others predict as well, or the function hardly depends on them.
 
-    These start from the directions of the larger rank that matter most: the path may have no good start for them.
+    Fits start from the strongest directions of the larger rank, because the path may have no good start.
     """
     while base.form is not None:
         directions, values = search.strengths(base)

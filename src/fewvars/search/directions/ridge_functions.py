@@ -34,7 +34,7 @@ class RidgeFunction:
 
 @dataclass(frozen=True)
 class NetworkForm:
-    """g is a network: fitted on the combinations alone, then together with them."""
+    """g is a network, fitted first for given combinations, then jointly with them."""
 
     widths: tuple[int, ...] = (10, 10)
     activation: str = "tanh"
@@ -64,7 +64,7 @@ class NetworkForm:
 
 @dataclass(frozen=True)
 class PolynomialForm:
-    """g is a polynomial of some degree; with `last_linear` the last combination is only added to it."""
+    """g is a polynomial of some degree; with `last_linear` the last combination enters only as a linear term."""
 
     degree: int = 2
     last_linear: bool = False

@@ -1,4 +1,4 @@
-"""Where the fits at each rank start: networks along the path, cut to the rank and trained on."""
+"""Starting points for the fits at each rank: networks along the path, truncated to the rank and trained further."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from fewvars.search.directions.ridge_functions import RidgeFunction
 
 
 def low_rank(network: Network, theta: FloatArray, rank: int) -> tuple[Network, FloatArray]:
-    """Cut the first layer to a rank and write it as two: W_1 ~ (U sqrt(S)) (sqrt(S) V^T), the inner one linear."""
+    """Truncate the first layer to a rank and factor it: W_1 ~ (U sqrt(S)) (sqrt(S) V^T), the inner factor linear."""
     first, *rest = network.layers(theta)
     U, s, Vt = np.linalg.svd(first.weights.astype(float), full_matrices=False)
     roots = np.sqrt(s[:rank])
@@ -37,7 +37,7 @@ def refined_starts(
     ridge: float,
     **options: Any,
 ) -> tuple[dict[int, FloatArray], int]:
-    """Cut networks along the path to each rank, and train all their factors jointly by Adam.
+    """Truncate networks along the path to each rank, and train all their factors jointly by Adam.
 
     Parameters
     ----------
