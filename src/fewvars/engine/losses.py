@@ -29,7 +29,7 @@ class Loss(ABC):
         Whether targets are measured, so that a residual may be an outlier, which tests clip, and losses differ from
         place to place by orders of magnitude, so that their ratios are compared; labels and counts are not.
     labels: bool
-        Whether targets are labels, so that rows which a model is sure of say nothing more.
+        Whether targets are labels, so that rows which a model predicts with certainty carry no more information.
     """
 
     code: ClassVar[int]
@@ -39,7 +39,7 @@ class Loss(ABC):
 
     @property
     def compiled(self) -> FloatArray:
-        """What the kernels are told: the code and the threshold."""
+        """The argument of the kernels: the code and the threshold."""
         return np.array([self.code, self.threshold])
 
     @abstractmethod
@@ -68,14 +68,14 @@ class Loss(ABC):
         return predicted
 
     def matched(self, spread: FloatArray) -> Self:
-        """Return the loss whose scale suits residuals of this robust spread (outputs,)."""
+        """Return the loss with a scale that matches residuals of this robust spread (outputs,)."""
         return self
 
     def check(self, Y: FloatArray) -> None:  # noqa: B027 - most losses take any target
-        """Raise ValueError unless targets (n, outputs) are what the loss is for."""
+        """Raise ValueError if the loss cannot be used for targets (n, outputs)."""
 
     def error_unit(self, Y: FloatArray, weights: FloatArray) -> float:
-        """Return the loss in units of which errors are reported."""
+        """Return the unit of reported errors."""
         return 1.0
 
     def units(self, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
