@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fewvars.estimators.inputs import column_names
+
 _TURNS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # direction overrides
 _LIMIT = 22
 
@@ -16,10 +18,7 @@ def names_of(model: Any, names: Sequence[str] | None = None) -> list[str]:
 
     Given names come first, then those of the columns the model was fitted on, then x0, x1, ...
     """
-    d = int(model.n_features_in_)
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
-    return distinct_names(names, d)
+    return distinct_names(column_names(model) if names is None else names, int(model.n_features_in_))
 
 
 def distinct_names(names: Sequence[str] | None, d: int) -> list[str]:

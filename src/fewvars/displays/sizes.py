@@ -77,8 +77,7 @@ class SupportSizeDisplay:
         if getattr(path, "bic", None) is not None:
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
-            what = "directions" if hasattr(estimator, "n_directions_") else "variables"
-            return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
+            return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=path.kind)
         found = findings_of(estimator, cls.__name__)
         return cls(
             found.sizes,

@@ -8,17 +8,11 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.columns.encoding import Encoding
-from fewvars.engine.losses import SQUARED, CrossEntropy, Huber, Loss, Poisson, SquaredError
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads import Head
 from fewvars.search.variables.evidence import WEAK
 
 SHARE = "share of the variance of the output"
-_ERROR_NAMES: dict[type[Loss], str] = {
-    SquaredError: "mean squared error, as a share of the variance,",
-    Huber: "Huber loss, in squared robust standard deviations,",
-    Poisson: "deviance, as a share of that of the mean,",
-    CrossEntropy: "log loss",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +141,7 @@ class Findings:
     @property
     def error_name(self) -> str:
         """The name of the error, as a phrase that a number can follow."""
-        return _ERROR_NAMES[type(self.loss)]
+        return self.loss.error_name
 
     @property
     def error_unit(self) -> str:
@@ -160,7 +154,7 @@ class Findings:
             return [f"log-odds of [{targets[0]} = {self.classes[1]}]"]
         if self.classes:
             return [f"logit of [{targets[0]} = {label}]" for label in self.classes]
-        return [f"log {target}" if isinstance(self.loss, Poisson) else target for target in targets]
+        return [self.loss.predicted_name(target) for target in targets]
 
     @property
     def count(self) -> int:

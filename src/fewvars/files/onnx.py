@@ -23,6 +23,7 @@ from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.fitted import FittedRegressor
+from fewvars.estimators.inputs import column_names
 from fewvars.estimators.variables import FewVariables
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
@@ -85,8 +86,7 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], dtype: str =
 
 
 def _metadata(model: Any, version: str) -> dict[str, str]:
-    names = [f"x{j}" for j in range(model.n_features_in_)]
-    names = [str(name) for name in getattr(model, "feature_names_in_", names)]
+    names = column_names(model)
     support = getattr(model, "support_", np.ones(len(names), bool))
     return {
         "fewvars": version,
@@ -210,7 +210,7 @@ def _(model: FewVariablesClassifier, graph: Graph, x: str) -> tuple[str, bool]:
 
 def _selected(model: FewVariables, graph: Graph, x: str) -> str:
     """Return the inputs of the head, at all columns x (n, d): missing numbers become their mean and an indicator."""
-    encoding, values = model._encoding, graph.columns(x, model.support_)
+    encoding, values = model.findings().encoding, graph.columns(x, model.support_)
     if encoding is None:
         return values
     chosen = [encoding.columns[j] for j in np.flatnonzero(model.support_)]

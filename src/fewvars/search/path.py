@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, repeat
 from operator import mul
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -74,6 +74,11 @@ class Path:
     def sizes(self) -> np.ndarray:
         """The number of living groups at each strength, (m,)."""
         return self.alive.sum(axis=1)
+
+    @property
+    def kind(self) -> Literal["variables", "directions"]:
+        """What the penalty selects."""
+        return "directions" if self.labels is None else "variables"
 
     @property
     def supports(self) -> np.ndarray:
