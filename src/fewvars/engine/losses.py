@@ -32,10 +32,13 @@ class Loss(ABC):
         Whether targets are labels, so that rows which a model predicts with certainty carry no more information.
     error_name : str
         The name of reported errors, as a phrase that a number can follow.
+    mean_operation : str
+        The ONNX operation that computes `mean`.
     """
 
     code: ClassVar[int]
     error_name: ClassVar[str] = "loss"
+    mean_operation: ClassVar[str] = "Identity"
     measured: ClassVar[bool] = False
     labels: ClassVar[bool] = False
     threshold: float = 0.0
@@ -193,6 +196,7 @@ class Poisson(Loss):
 
     code: ClassVar[int] = kernels.POISSON
     error_name: ClassVar[str] = "deviance, as a share of that of the mean,"
+    mean_operation: ClassVar[str] = "Exp"
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return half the deviance of each row, (n,)."""

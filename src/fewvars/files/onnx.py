@@ -238,8 +238,8 @@ def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
 
 def _means(model: FittedRegressor, graph: Graph, coordinates: str) -> str:
     """Add the head at its inputs (n, k), and turn logarithms of rates into rates."""
-    predicted = model.findings().head.export(graph, coordinates)
-    return graph.add("Exp", predicted) if model.loss == "poisson" else predicted
+    found = model.findings()
+    return graph.add(found.loss.mean_operation, found.head.export(graph, coordinates))
 
 
 @outputs.register
