@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -137,12 +138,11 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _interaction_lines(pairs: list[list[str]], additive: bool, most: int = 8) -> list[str]:
+def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
     if not pairs:
         return ["No two variables interact: the function is additive."] if additive else []
-    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs[:most]]
-    more = f" and {len(pairs) - most} more" if len(pairs) > most else ""
-    return [f"Interactions: {', '.join(texts)}{more}."]
+    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs]
+    return [f"Interactions: {first_few(texts)}."]
 
 
 def _sureness(variable: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from fewvars._common.optional import require_matplotlib
+
 if TYPE_CHECKING:
     from fewvars.files.tables import Table
 
@@ -100,7 +102,7 @@ def check_results(data: str, save: Path | None, report: Path | None, as_json: bo
     if as_json:
         _check_stdout_is_free(outputs)
     if report is not None:
-        need_matplotlib()
+        require_matplotlib("A report needs")
 
 
 def _check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
@@ -109,11 +111,3 @@ def _check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
         with suppress(OSError):  # no such file yet, or stdout is not a file
             if path is not None and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
                 raise ValueError(f"{option} {path} is stdout, which --json needs for itself: name another file.")
-
-
-def need_matplotlib() -> None:
-    """Raise an error before the fit rather than after it."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -75,8 +76,6 @@ def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
 def _cells(column: dict[str, Any]) -> tuple[str, ...]:
     role = column["role"]
     if column["levels"] and role == "input":
-        names = [printable(level)[:20] for level in column["levels"][:MOST_LEVELS_SHOWN]]
-        more = len(column["levels"]) - len(names)
-        role += f": {', '.join(names)}" + (f" and {more} more" if more else "")
+        role += f": {first_few([printable(level)[:20] for level in column['levels']], MOST_LEVELS_SHOWN)}"
     missing = f"{column['missing']:.1%}" if column["missing"] else ""
     return printable(column["name"])[:40], column["type"], missing, role

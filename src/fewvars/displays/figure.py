@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fewvars._common.optional import require_matplotlib
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.findings import Findings
 
@@ -19,10 +20,9 @@ def new_axes(ax: Any, figsize: tuple[float, float]) -> Any:
     """Return `ax`, or the axes of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("Plots need")
+    from matplotlib import pyplot
+
     _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
     return ax
 

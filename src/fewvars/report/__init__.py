@@ -6,6 +6,7 @@ from datetime import date as calendar
 from typing import Any
 
 from fewvars._common.atomic import write_atomically
+from fewvars._common.optional import require_matplotlib
 from fewvars.report._answer import heading, key_figures
 from fewvars.report._classes import classification
 from fewvars.report._evidence import evidence
@@ -82,10 +83,7 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
     **about
         The other arguments of `write_report`.
     """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("A report needs")
     facts = gather(model, X, y, **about)
     with drawing():
         compared = classification if facts.found.classes else agreement

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.atomic import write_atomically
+from fewvars._common.optional import require_matplotlib
 from fewvars.displays import DiagramDisplay, GraphDisplay, SimulationDisplay
 from fewvars.displays.names import names_of, plain, short
 from fewvars.heads import head_types
@@ -64,10 +65,7 @@ def dynamics_report_html(
     date : str, optional
         When it was written, as in 2025-12-31.
     """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("A report needs")
     system = _System(model, names_of(model, feature_names))
     title = title or "Which variables depend on which"
     with drawing():

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import first_few
 from fewvars.series.smoothing import is_discrete, smooth
 from fewvars.series.splits import sample_times, trajectory_rows
 
@@ -66,8 +67,5 @@ def _longest(missing: np.ndarray) -> int:
 
 def gaps_in_words(gaps: Sequence[Gaps], names: Sequence[str], most: int = 4) -> str:
     """Return a sentence about the gaps that were filled."""
-    texts = [
-        f"{names[gap.column]!r} {gap.n_missing} values (the longest gap has {gap.longest} rows)" for gap in gaps[:most]
-    ]
-    more = f" and {len(gaps) - most} more columns" if len(gaps) > most else ""
-    return f"Missing values are bridged in time: {', '.join(texts)}{more}."
+    texts = [f"{names[gap.column]!r} {gap.n_missing} values (the longest gap has {gap.longest} rows)" for gap in gaps]
+    return f"Missing values are bridged in time: {first_few(texts, most, 'columns')}."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fewvars._common.optional import require_matplotlib
 from fewvars.displays import NetworkDisplay
 from fewvars.displays.figure import (
     BLUE,
@@ -167,9 +168,7 @@ def network(row: Row, folder: Folder, names: Sequence[str], target: str) -> Any 
 
 
 def _figure(size: tuple[float, float]) -> Any:
-    # Not pyplot, which keeps every figure and whose state belongs to the user.
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("Figures need matplotlib: pip install 'fewvars[plot]'.") from None
+    require_matplotlib("Figures need")
+    from matplotlib.figure import Figure  # not pyplot, which keeps every figure and whose state belongs to the user
+
     return Figure(figsize=size, layout="constrained")
