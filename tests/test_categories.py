@@ -186,7 +186,7 @@ class TestMissingValues:
         X, y = factory(n=20)
         X.loc[3:, "pressure"] = np.nan
         with pytest.raises(
-            ValueError, match=r"missing='drop' leaves 3 of 20 rows.*'pressure', of which 85% are missing"
+            ValueError, match=r"missing='drop' leaves 3 of 20 rows.*'pressure', in which 85% of the values are missing"
         ):
             fit(X, y, missing="drop")
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fewvars._common.wording import first_few
+from fewvars._common.wording import counted, first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def sentences(answer: dict[str, Any]) -> list[str]:
             *_interaction_lines(answer["interactions"], answer["additive"]),
         ]
     else:
-        kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} centred variables"
-        lines = [f"{target} {depend} on {len(found)} {kind} ({size}):"]
+        combinations = f"{counted(len(found), 'linear combination')} of {answer['inputs']} centred variables"
+        lines = [f"{target} {depend} on {combinations} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
         lines += ["Held-out error by number of combinations:", *_number_lines(answer["numbers_tried"])]
     return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
@@ -133,7 +133,7 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
     width = max(len(printable(variable["name"])) for variable in variables)
     return [
         f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
-        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_sureness(variable)}{_frequency(variable)}"
+        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_q_value_text(variable)}{_frequency(variable)}"
         for variable in variables
     ]
 
@@ -145,7 +145,7 @@ def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
     return [f"Interactions: {first_few(texts)}."]
 
 
-def _sureness(variable: dict[str, Any]) -> str:
+def _q_value_text(variable: dict[str, Any]) -> str:
     from fewvars.search.variables.evidence import WEAK
 
     q_value = variable["q_value"]

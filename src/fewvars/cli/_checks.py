@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import counted
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -74,12 +76,12 @@ def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], rol
     import numpy as np
 
     name, rows = names[0], absent[names[0]]
-    more = f", and {_counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
+    more = f", and {counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
     remedy = "leave such rows out with --missing drop" if roles.droppable else "fill it or remove the row"
     if roles.droppable and name in roles.inputs:
         remedy += f", keep them with --missing indicate, or leave out the column with --drop {_quoted([name])}"
     raise ValueError(
-        f"Column {name!r} has {_counted(int(rows.sum()), 'missing value')}, the first in row "
+        f"Column {name!r} has {counted(int(rows.sum()), 'missing value')}, the first in row "
         f"{np.argmax(rows) + 1}{more}: {remedy}."
     )
 
@@ -143,7 +145,3 @@ def _quoted(names: Sequence[str]) -> str:
     if any("," in name for name in few):
         return " --drop ".join(map(shlex.quote, few))
     return shlex.quote(",".join(few))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -243,8 +243,8 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     left = {"step": "{0}(next) - {0}"}.get(answer["form"], "d{0}/dt" if answer["order"] == 1 else "d2{0}/dt2")
     for equation in answer["equations"]:
         lines.append(f"  {left.format(printable(equation['variable']))} = {equation['equation']}")
-        sure = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
-        depends = f"depends on {', '.join(sure)}" if sure else "depends on nothing that was measured"
+        inputs = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
+        depends = f"depends on {', '.join(inputs)}" if inputs else "depends on nothing that was measured"
         lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
     lines.append("Errors are shares of the variance. They were used to choose the equations.")
     lines.append(

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.columns.encoders import BASE, Category, Number
 from fewvars.columns.kinds import Kind, counts_rows, kind_of, stray_text
 from fewvars.columns.raw import Raw
@@ -126,9 +127,8 @@ class Encoding:
 
 def missing_message(name: str, gone: np.ndarray) -> str:
     """Return an error message about missing values (a mask) in a column."""
-    count = int(gone.sum())
     return (
-        f"X: column {name!r} has {count} missing value{'s' if count > 1 else ''} (NaN or None), the first in row "
+        f"X: column {name!r} has {counted(int(gone.sum()), 'missing value')} (NaN or None), the first in row "
         f"{int(np.argmax(gone))}: choose missing='indicate' or missing='drop', or fill in what is missing."
     )
 

@@ -182,8 +182,8 @@ class PredictionDisplay:
         """Draw onto `ax`, at most `max_points` points, chosen at random."""
         ax = new_axes(ax, (4.6, 4.4))
         quiet(ax)
-        some = some_rows(self.y_true.size, max_points)
-        ax.plot(self.y_true[some], self.y_pred[some], "o", color=BLUE, markersize=3, alpha=0.45, markeredgewidth=0)
+        rows = some_rows(self.y_true.size, max_points)
+        ax.plot(self.y_true[rows], self.y_pred[rows], "o", color=BLUE, markersize=3, alpha=0.45, markeredgewidth=0)
         if self.y_true.size:
             low, high = self.y_true.min(), self.y_true.max()
             ax.plot([low, high], [low, high], color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="agreement")

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.columns.encoding import Encoding
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads import Head
@@ -164,4 +165,4 @@ class Findings:
     @property
     def noun(self) -> str:
         """The count with its noun: "1 variable", "3 directions"."""
-        return f"{self.count} {self.kind[:-1] if self.count == 1 else self.kind}"
+        return counted(self.count, self.kind.removesuffix("s"))

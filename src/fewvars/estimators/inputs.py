@@ -165,23 +165,23 @@ def _rows_to_learn_from(table: Sequence[Raw], present: np.ndarray | None, missin
 
 
 def _check_complete(values: FloatArray, names: Sequence[str]) -> None:
-    gone = np.isnan(values)
-    if gone.any():
-        column = int(np.argmax(gone.any(axis=0)))
-        raise ValueError(missing_message(names[column], gone[:, column]))
+    is_missing = np.isnan(values)
+    if is_missing.any():
+        column = int(np.argmax(is_missing.any(axis=0)))
+        raise ValueError(missing_message(names[column], is_missing[:, column]))
 
 
 def _check_enough(values: FloatArray, counted: np.ndarray, present: np.ndarray, names: Sequence[str]) -> None:
     """Raise an error if too few rows are left without missing values."""
     if counted.sum() >= FEWEST_ROWS:
         return
-    gone = np.isnan(values).mean(axis=0)
-    worst = int(np.argmax(gone))
-    if not gone[worst]:
+    share_missing = np.isnan(values).mean(axis=0)
+    worst = int(np.argmax(share_missing))
+    if not share_missing[worst]:
         raise ValueError(f"y is missing in all but {present.sum()} rows: give at least {FEWEST_ROWS} with a value.")
     raise ValueError(
         f"missing='drop' leaves {counted.sum()} of {len(counted)} rows: choose missing='indicate', or leave out "
-        f"columns such as {names[worst]!r}, of which {gone[worst]:.0%} are missing."
+        f"columns such as {names[worst]!r}, in which {share_missing[worst]:.0%} of the values are missing."
     )
 
 

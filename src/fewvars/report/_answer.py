@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fewvars._common.wording import counted
 from fewvars.displays.names import short
 from fewvars.engine.losses import SQUARED
 from fewvars.report._equation import number
@@ -28,9 +29,9 @@ def answer(facts: Facts) -> Markup:
     verb = "depends" if len(facts.answers) == 1 else "depend"
     if not facts.count:
         nothing = (
-            f"No direction in the space of {_many(d, 'variable')}"
+            f"No direction in the space of {counted(d, 'variable')}"
             if facts.by_directions
-            else f"None of {_many(d, 'variable')}"
+            else f"None of {counted(d, 'variable')}"
         )
         return join(
             nothing,
@@ -40,9 +41,9 @@ def answer(facts: Facts) -> Markup:
         )
     if facts.by_directions:
         found = "one direction" if facts.count == 1 else f"{facts.count} directions"
-        return join(output, f" {verb} on {found} in the space of {_many(d, 'variable')}.")
+        return join(output, f" {verb} on {found} in the space of {counted(d, 'variable')}.")
     chosen = [name_of(facts.names[j], class_="variable") for j in facts.found.order]
-    return join(output, f" {verb} on {facts.count} of {_many(d, 'variable')}: ", _names_in_words(chosen), ".")
+    return join(output, f" {verb} on {facts.count} of {counted(d, 'variable')}: ", _names_in_words(chosen), ".")
 
 
 def _constant_answer(facts: Facts) -> Markup:
@@ -50,10 +51,6 @@ def _constant_answer(facts: Facts) -> Markup:
     output = _names_in_words([name_of(target) for target in facts.targets], 4)
     values = _names_in_words([number(value, 6) for value in facts.y[0]], 4)
     return join(output, f" {verb} ", values, f" in all {facts.n_samples} rows, so there is nothing to explain.")
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
@@ -111,7 +108,7 @@ def _thousands(count: int) -> str:
 
 def _samples(facts: Facts) -> str:
     if facts.trajectory is not None:
-        return f"in {_many(len(np.unique(facts.trajectory)), 'run')}, in time order."
+        return f"in {counted(len(np.unique(facts.trajectory)), 'run')}, in time order."
     return "in time order." if facts.times is not None else "without times."
 
 

@@ -59,7 +59,7 @@ def importance_table(facts: Facts) -> Markup:
             tag("th", name_of(facts.names[j]), _levels(facts, j), scope="row"),
             tag("td", number(importance, 3), class_="number"),
             tag("td", "± ", number(se, 2), class_="number"),
-            None if q_values is None else tag("td", _sureness(q_values[j]), class_="number"),
+            None if q_values is None else tag("td", _q_value_text(q_values[j]), class_="number"),
             None if resampled is None else tag("td", f"{resampled[j]:.0%}", class_="number"),
         )
         for j, importance, se in evidence[:_MOST_ROWS]
@@ -88,7 +88,7 @@ def _levels(facts: Facts, j: int) -> Markup | None:
     return tag("p", listed([short(level, 24) for level in levels[j]], 8), class_="soft")
 
 
-def _sureness(q_value: float) -> str:
+def _q_value_text(q_value: float) -> str:
     return f"{q_value:.2g}" + (" (weak)" if q_value > WEAK else "")
 
 

@@ -167,9 +167,9 @@ def window(facts: Facts, most: int) -> np.ndarray:
 def agreement(facts: Facts) -> list[Markup]:
     """Return learned against measured values, one figure for each output."""
     found = []
-    some = some_rows(len(facts.y), _SCATTER_ROWS)
+    rows = some_rows(len(facts.y), _SCATTER_ROWS)
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
-        display = PredictionDisplay(facts.y[some, k], facts.predicted[some, k], name=target)
+        display = PredictionDisplay(facts.y[rows, k], facts.predicted[rows, k], name=target)
         drawn = len(display.y_true)
         caption = f"Predicted against measured {target}"
         caption += f", {drawn} of {facts.n_samples} rows, chosen at random." if drawn < facts.n_samples else "."
@@ -200,12 +200,12 @@ def frequencies(facts: Facts) -> Markup | None:
 
 def shadows(facts: Facts) -> list[Markup]:
     """Return the outputs over the directions, one figure for each output."""
-    some = some_rows(len(facts.y), _SCATTER_ROWS)
-    Z = np.asarray(facts.model.transform(facts.X), float)[some]
-    learned = predictions(facts.model, facts.X)[some]
+    rows = some_rows(len(facts.y), _SCATTER_ROWS)
+    Z = np.asarray(facts.model.transform(facts.X), float)[rows]
+    learned = predictions(facts.model, facts.X)[rows]
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
-        display = ShadowDisplay(Z, facts.y[some, k], learned=learned[:, k], name=target)
+        display = ShadowDisplay(Z, facts.y[rows, k], learned=learned[:, k], name=target)
         caption = f"The data along the {'direction' if facts.count == 1 else 'first two directions'}"
         caption += (
             f", {len(display.y)} of {facts.n_samples} rows, chosen at random."

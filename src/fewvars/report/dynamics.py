@@ -11,6 +11,7 @@ import numpy as np
 
 from fewvars._common.atomic import write_atomically
 from fewvars._common.optional import require_matplotlib
+from fewvars._common.wording import counted
 from fewvars.displays import DiagramDisplay, GraphDisplay, SimulationDisplay
 from fewvars.displays.names import names_of, plain, short
 from fewvars.heads import head_types
@@ -109,8 +110,8 @@ class _System:
     def answer(self) -> str:
         """The answer in one sentence."""
         edges, d = int(self.model.input_graph_.sum()), len(self.names)
-        many = f"{d} equation{'s' if d > 1 else ''}"
-        return f"{many} depend{'s' if d == 1 else ''} on {edges} of {self.model.input_graph_.size} possible inputs."
+        verb = "depends" if d == 1 else "depend"
+        return f"{counted(d, 'equation')} {verb} on {edges} of {self.model.input_graph_.size} possible inputs."
 
 
 def _graph(system: _System) -> Markup:
@@ -191,8 +192,8 @@ def _equation(system: _System, i: int) -> list[Markup]:
     if not chosen.size:
         evidence = "It depends on none of the inputs."
     else:
-        sure = [f"{short(system.inputs[j], 40)} (q = {model.input_q_values_[i, j]:.2g})" for j in chosen]
-        evidence = f"It depends on {', '.join(sure)}."
+        inputs = [f"{short(system.inputs[j], 40)} (q = {model.input_q_values_[i, j]:.2g})" for j in chosen]
+        evidence = f"It depends on {', '.join(inputs)}."
     errors = ", ".join(f"{error:.3g} with a {head_types()[name].noun}" for name, error in model.head_errors_[i].items())
     error = f" Held-out error, as a share of the variance: {model.held_out_errors_[i]:.3g} when the inputs were chosen"
     return [*found, tag("p", evidence, error + (f"; {errors}." if errors else "."), class_="soft")]

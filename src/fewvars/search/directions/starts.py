@@ -51,7 +51,7 @@ def refined_starts(
     -------
     directions by rank, (rank, d), and the rank with the smallest typical error on the first split
     """
-    look = search.on_first_split()
+    one_split = search.on_first_split()
     directions, errors = {}, {}
     for rank in range(1, min(most, max(thetas, default=0)) + 1):
         enough = thetas[min(r for r in thetas if r >= rank)]
@@ -68,6 +68,6 @@ def refined_starts(
         )
         theta = start if fit.outcome is Outcome.DIVERGED else fit.theta.astype(float)
         directions[rank] = factored.layers(theta)[0].weights
-        errors[rank] = look.error_of(RidgeFunction(factored, theta))
+        errors[rank] = one_split.error_of(RidgeFunction(factored, theta))
         search.on_refit()
     return directions, min(errors, key=lambda rank: errors[rank], default=0)
