@@ -275,7 +275,7 @@ class TestFiles:
         [
             ((0, "fields", "levels"), {"tuple": ["a", "a", "b"]}, "names a level twice"),
             ((0, "fields", "levels"), {"tuple": []}, "at least 1"),
-            ((0, "fields", "levels"), {"tuple": ["a", 1]}, "not a text"),
+            ((0, "fields", "levels"), {"tuple": ["a", 1]}, "not text"),
             ((0, "fields", "levels"), {"tuple": [str(k) for k in range(101)]}, "more than 100"),
             ((0, "fields", "levels"), {"tuple": ["a", "b", "c", "d"]}, "the head has 5 variables for the 6 selected"),
             ((3, "fields", "mean"), {"float": "nan"}, "not finite"),

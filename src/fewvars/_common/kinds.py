@@ -53,8 +53,8 @@ def text(*choices: str) -> Kind:
     """Text, one of the choices if there are any."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, str), f"{name} is not a text")
-        require(not choices or value in choices, f"{name} is none of {', '.join(choices)}")
+        require(isinstance(value, str), f"{name} is not text")
+        require(not choices or value in choices, f"{name} is not one of {', '.join(choices)}")
 
     return check
 
@@ -100,10 +100,10 @@ def maybe(kind: Kind) -> Kind:
 
 
 def row(*kinds: Kind) -> Kind:
-    """A tuple with these entries."""
+    """A tuple with entries of these kinds."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, tuple) and len(value) == len(kinds), f"{name} is not a row of {len(kinds)}")
+        require(isinstance(value, tuple) and len(value) == len(kinds), f"{name} is not a list of {len(kinds)} values")
         for kind, entry in zip(kinds, value, strict=True):
             kind(name, entry, sizes)
 
@@ -114,7 +114,7 @@ def rows(kind: Kind, *, least: int = 0) -> Kind:
     """A tuple of entries of one kind, each with named sizes of its own."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, tuple) and len(value) >= least, f"{name} is not a row of at least {least}")
+        require(isinstance(value, tuple) and len(value) >= least, f"{name} is not a list of at least {least} values")
         for entry in value:
             kind(name, entry, {})
 
@@ -125,7 +125,7 @@ def table(kind: Kind) -> Kind:
     """A dict whose values are of one kind."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, dict), f"{name} is not a table")
+        require(isinstance(value, dict), f"{name} is not a mapping")
         for key, entry in value.items():
             kind(f"{name}[{key!r}]", entry, {})
 
@@ -147,7 +147,7 @@ def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], opti
 def agree(name: str, size: str, length: int, sizes: Sizes) -> None:
     """Bind a named size, or raise an error if it is already bound to another length."""
     known = sizes.setdefault(size, length)
-    require(known == length, f"{name} has {length} for the {size}, where others have {known}")
+    require(known == length, f"{name} has {length} {size}, but other values have {known}")
 
 
 def _in_range(name: str, values: np.ndarray, least: float, above: float, finite: bool) -> None:

@@ -80,7 +80,7 @@ class PolynomialHead(Head):
     def check(self) -> None:
         """Raise ValueError unless the coefficients have two axes, with a believable number of outputs."""
         coefficients = self.polynomial.coefficients
-        require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients has not two axes")
+        require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients does not have two axes")
         # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
         believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
         require(believable, f"PolynomialHead.polynomial has {coefficients.shape[1]} outputs and no terms")

@@ -134,13 +134,13 @@ def _model(description: dict[str, Any], tensors: Tensors) -> tuple[BaseEstimator
     name, not_stored = description["estimator"], description["not_stored"]
     require(isinstance(name, str) and name in _NAMES, f"it holds {reprlib.repr(name)}, an unknown kind of model")
     for section in ("parameters", "fitted", "not_stored"):
-        require(isinstance(description[section], dict), f"its section {section!r} is not a table")
+        require(isinstance(description[section], dict), f"its section {section!r} is not a mapping")
     known = signature(_NAMES[name]).parameters
     for parameter in (*description["parameters"], *not_stored):
         require(parameter in known, f"{name} has no parameter {reprlib.repr(parameter)}")
     require(
         all(isinstance(was, str) for was in not_stored.values()),
-        "its section 'not_stored' holds something other than texts",
+        "its section 'not_stored' holds something other than text",
     )
     model = _NAMES[name](**_decoded(description, "parameters", tensors))
     fitted = _decoded(description, "fitted", tensors)

@@ -38,7 +38,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Tensors]:
     metadata = header.pop("__metadata__", None)
     require(isinstance(metadata, dict) and isinstance(metadata.get(_KEY), str), "it isn't a fewvars file")
     description = _parsed(metadata[_KEY])
-    require(isinstance(description, dict), "its description is not a table")
+    require(isinstance(description, dict), "its description is not a mapping")
     version = description.pop("format", None)
     require(type(version) is int and version > 0, "it does not say which format it has")
     require(

@@ -81,7 +81,7 @@ def decode(code: Any, place: str, tensors: Tensors) -> Any:
 
 def _encode_array(value: np.ndarray, place: str, tensors: Tensors) -> dict[str, Any]:
     if value.dtype.kind in "OU":
-        require(value.ndim == 1, f"{place} is an array of texts with {value.ndim} axes, which a file cannot hold")
+        require(value.ndim == 1, f"{place} is an array of text with {value.ndim} axes, which a file cannot hold")
         dtype = "object" if value.dtype.kind == "O" else "str"
         _check_texts(place, value.tolist(), dtype)
         return {"texts": [str(entry) for entry in value], "dtype": dtype}
@@ -129,7 +129,7 @@ def _check_texts(place: str, entries: list[Any], dtype: str) -> None:
     require(all(isinstance(entry, str) for entry in entries), f"{place} holds something other than text")
     if dtype == "str":  # NumPy reserves room for the longest text in every entry
         longest = max(map(len, entries), default=0)
-        require(len(entries) * longest <= _MOST_CHARACTERS, f"{place} takes too much room as an array of texts")
+        require(len(entries) * longest <= _MOST_CHARACTERS, f"{place} needs too much memory as an array of text")
 
 
 def _check_integer(place: str, value: int) -> None:

@@ -54,7 +54,7 @@ def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> T
     source : path or bytes
         CSV with a header (plain or compressed by gzip, UTF-8), Parquet, or NPZ: its 1-d arrays are columns, a
         2-d array named X gives columns x0, x1, ... or those named in the array `names`. NPZ files with
-        pickled objects are refused.
+        pickled objects are rejected.
     delimiter : str, optional
         Between the fields of a CSV. Default: a tab if the file is named .tsv or .tab, otherwise a comma.
 
