@@ -470,7 +470,7 @@ FORGERIES = [
     ("lags", put("fitted/transform", 1), "unknown transform"),
     ("lags", put("fitted/__class__", 1), "unknown __class__"),
     ("lags", put("fitted/a\n\x1b[31m", 1), r"unknown a \[31m\."),
-    ("lags", put("parameters/lags", {"texts": ["x"] * 10_000 + ["x" * 10_000], "dtype": "str"}), "too much room"),
+    ("lags", put("parameters/lags", {"texts": ["x"] * 10_000 + ["x" * 10_000], "dtype": "str"}), "too much memory"),
     ("lags", put("fitted/lags_", {"tuple": [0, 0]}), "repeats a lag"),
     ("lags", put("fitted/lags_", {"tuple": []}), "at least 1"),
     ("lags", put("fitted/lags_", {"tuple": [0, 10**19]}), "64 bits"),
