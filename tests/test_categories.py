@@ -186,7 +186,7 @@ class TestMissingValues:
         X, y = factory(n=20)
         X.loc[3:, "pressure"] = np.nan
         with pytest.raises(
-            ValueError, match=r"missing='drop' leaves 3 of 20 rows.*'pressure', of which 85% are missing"
+            ValueError, match=r"missing='drop' leaves 3 of 20 rows.*'pressure', in which 85% of the values are missing"
         ):
             fit(X, y, missing="drop")
 
@@ -275,7 +275,7 @@ class TestFiles:
         [
             ((0, "fields", "levels"), {"tuple": ["a", "a", "b"]}, "names a level twice"),
             ((0, "fields", "levels"), {"tuple": []}, "at least 1"),
-            ((0, "fields", "levels"), {"tuple": ["a", 1]}, "not a text"),
+            ((0, "fields", "levels"), {"tuple": ["a", 1]}, "not text"),
             ((0, "fields", "levels"), {"tuple": [str(k) for k in range(101)]}, "more than 100"),
             ((0, "fields", "levels"), {"tuple": ["a", "b", "c", "d"]}, "the head has 5 variables for the 6 selected"),
             ((3, "fields", "mean"), {"float": "nan"}, "not finite"),

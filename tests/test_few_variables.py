@@ -431,7 +431,7 @@ class TestBadInput:
         model, X, _ = fitted
         with pytest.raises(ValueError, match="names has 2 entries: give one for each of the 8 inputs"):
             model.equation(["a", "b"])
-        with pytest.raises(ValueError, match="trajectory is of use only with t"):
+        with pytest.raises(ValueError, match="trajectory has no effect without t"):
             model.predict(X, trajectory=np.zeros(len(X)))
 
     @pytest.mark.slow

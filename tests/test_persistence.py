@@ -329,7 +329,7 @@ class TestDamage:
         from safetensors.numpy import save as serialize
 
         refused(serialize({"a": np.zeros(3)}), tmp_path / "a", "it isn't a fewvars file")
-        refused(serialize({"a": np.zeros(3)}, {"fewvars": "[]"}), tmp_path / "a", "not a table")
+        refused(serialize({"a": np.zeros(3)}, {"fewvars": "[]"}), tmp_path / "a", "not a mapping")
         refused(serialize({"a": np.zeros(3)}, {"fewvars": '{"format": NaN}'}), tmp_path / "a", "its JSON holds NaN")
 
     def test_folders_and_missing_files(self, tmp_path):
@@ -463,14 +463,14 @@ FORGERIES = [
     ("lags", put("estimator", ["LagTransformer"]), "unknown kind of model"),
     ("lags", put("more", 1), "a section"),
     ("lags", lambda description, tensors: description.pop("fitted"), "a section"),
-    ("lags", put("fitted", []), "'fitted' is not a table"),
+    ("lags", put("fitted", []), "'fitted' is not a mapping"),
     ("lags", put("parameters/steps", 1), "no parameter 'steps'"),
     ("lags", put("not_stored/steps", "1"), "no parameter 'steps'"),
-    ("lags", put("not_stored/lags", 1), "other than texts"),
+    ("lags", put("not_stored/lags", 1), "other than text"),
     ("lags", put("fitted/transform", 1), "unknown transform"),
     ("lags", put("fitted/__class__", 1), "unknown __class__"),
     ("lags", put("fitted/a\n\x1b[31m", 1), r"unknown a \[31m\."),
-    ("lags", put("parameters/lags", {"texts": ["x"] * 10_000 + ["x" * 10_000], "dtype": "str"}), "too much room"),
+    ("lags", put("parameters/lags", {"texts": ["x"] * 10_000 + ["x" * 10_000], "dtype": "str"}), "too much memory"),
     ("lags", put("fitted/lags_", {"tuple": [0, 0]}), "repeats a lag"),
     ("lags", put("fitted/lags_", {"tuple": []}), "at least 1"),
     ("lags", put("fitted/lags_", {"tuple": [0, 10**19]}), "64 bits"),
@@ -495,7 +495,7 @@ FORGERIES = [
     ("plain network", put("fitted/network_/fields/widths", {"tuple": [2**32] * 3}), "the network needs"),
     ("plain network", put("fitted/network_/fields/activation", {"tuple": ["tanh"] * 2}), "one for each"),
     ("plain network", put("fitted/network_/fields/activation", {"tuple": ["eval"] * 3}), "none of tanh"),
-    ("plain network", put("fitted/network_/fields/activation", "tanh"), "not a row"),
+    ("plain network", put("fitted/network_/fields/activation", "tanh"), "not a list"),
     ("plain network", put_tensor("fitted/parameters_", filled(np.nan)), "parameters_ is not finite"),
     ("plain network", put_tensor("fitted/parameters_", filled(-np.inf, -1)), "parameters_ is not finite"),
     ("plain network", put_tensor("fitted/parameters_", lambda a: a[:-1]), "parameters: the network needs"),
@@ -503,7 +503,7 @@ FORGERIES = [
     ("plain network", put_tensor("fitted/x_scale_", filled(0.0)), "not above 0"),
     ("plain network", put_tensor("fitted/x_scale_", filled(np.nan)), "not above 0"),
     ("plain network", put_tensor("fitted/y_scale_", filled(np.inf)), "y_scale_ is not finite"),
-    ("plain network", put_tensor("fitted/support_", lambda a: a[:-1]), "5 for the inputs, where others have 6"),
+    ("plain network", put_tensor("fitted/support_", lambda a: a[:-1]), "5 inputs, but other values have 6"),
     ("Algorithm 1", put_tensor("fitted/initial_norms_", lambda a: a[:-1]), "does not fit the network"),
     ("Algorithm 1", put_tensor("fitted/path_/magnitudes", lambda a: a[:, 1:]), "columns for 6 groups"),
     ("Algorithm 2", put_tensor("fitted/directions_", lambda a: a[:, 1:]), "for the inputs"),

@@ -1,1 +1,1 @@
-"""What every layer uses: checked arguments, files written whole, threads and progress bars."""
+"""Helpers of every layer: argument checks, atomic writes, threads and progress bars."""

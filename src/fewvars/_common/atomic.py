@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: a neighbouring temporary file takes its place at the very end."""
+"""Write a file completely or not at all: a temporary file beside it replaces it at the very end."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file in errors of the system that name none: a full disk, for one."""
+    """Name the file in system errors that do not name it, such as that of a full disk."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
 """Tasks on a Dask cluster: a connection, and results as they come in.
 
-Dask is spoken to directly and not as a backend of joblib: joblib 1.6 waits forever for a task that Dask has given up
+We use Dask directly and not as a backend of joblib: joblib 1.6 waits forever for a task that Dask has given up
 because its workers died.
 """
 
@@ -39,7 +39,7 @@ def completed(
 ) -> Iterator[tuple[T, R | None]]:
     """Yield each task with function(task, *shared), in any order; with None if its worker may have died of it.
 
-    What is shared travels to each worker once.
+    The shared arguments are sent to each worker once.
     """
     from distributed import KilledWorker, as_completed
 
@@ -49,7 +49,7 @@ def completed(
         client.submit(function, task, *common, key=f"fewvars-{name}-{i}", pure=False): task
         for i, task in enumerate(tasks)
     }
-    # With its loop given, it does not look for a default client, which belongs to whoever uses this library.
+    # Given a loop, it does not look for a default client, which may be the user's.
     done = as_completed(list(futures), loop=client.loop, with_results=True, raise_errors=False)
     for future, value in done:
         task = futures.pop(future)

@@ -1,4 +1,4 @@
-"""A user's splits of the rows into training and held-out ones, checked."""
+"""Check a user's splits of the rows into training and held-out rows."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def checked_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
     cv : int, splitter or iterable of (train, test)
         Rows are given by their numbers from 0 on, or by a mask of all rows.
     X, y, groups
-        What a splitter may look at.
+        Arguments for a splitter.
     """
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in check_cv(cv).split(X, y, groups)]

@@ -1,4 +1,4 @@
-"""Words that say what a stored value must be: its type, its range and, for arrays, a shape in named sizes."""
+"""Checks of stored values: type, range and, for arrays, a shape in named sizes."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 Sizes = dict[str, int]
-# Complains with a ValueError unless the value, named by the text, is as it should be. A named size is bound by
+# Raises a ValueError unless the value, named by the text, is valid. A named size is bound by
 # the first value that mentions it and must be the same in all others of the same record.
 Kind = Callable[[str, Any, Sizes], None]
 
@@ -19,7 +19,7 @@ def require(condition: Any, message: str) -> None:
 
 
 def anything(name: str, value: Any, sizes: Sizes) -> None:
-    """Whatever a file can hold."""
+    """Any value that a file can hold."""
 
 
 def truth(name: str, value: Any, sizes: Sizes) -> None:
@@ -50,11 +50,11 @@ def real(*, least: float = -math.inf, above: float = -math.inf, finite: bool = T
 
 
 def text(*choices: str) -> Kind:
-    """A text, one of the choices if there are any."""
+    """Text, one of the choices if there are any."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, str), f"{name} is not a text")
-        require(not choices or value in choices, f"{name} is none of {', '.join(choices)}")
+        require(isinstance(value, str), f"{name} is not text")
+        require(not choices or value in choices, f"{name} is not one of {', '.join(choices)}")
 
     return check
 
@@ -81,7 +81,7 @@ def array(kind: str, *shape: str, least: float = -math.inf, above: float = -math
 
 
 def one_of(*types: type) -> Kind:
-    """An object of one of the classes, exactly."""
+    """An object of exactly one of the classes."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
         require(type(value) in types, f"{name} is not a {' or '.join(kind.__name__ for kind in types)}")
@@ -100,10 +100,10 @@ def maybe(kind: Kind) -> Kind:
 
 
 def row(*kinds: Kind) -> Kind:
-    """A tuple with these entries."""
+    """A tuple with entries of these kinds."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, tuple) and len(value) == len(kinds), f"{name} is not a row of {len(kinds)}")
+        require(isinstance(value, tuple) and len(value) == len(kinds), f"{name} is not a list of {len(kinds)} values")
         for kind, entry in zip(kinds, value, strict=True):
             kind(name, entry, sizes)
 
@@ -114,7 +114,7 @@ def rows(kind: Kind, *, least: int = 0) -> Kind:
     """A tuple of entries of one kind, each with named sizes of its own."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, tuple) and len(value) >= least, f"{name} is not a row of at least {least}")
+        require(isinstance(value, tuple) and len(value) >= least, f"{name} is not a list of at least {least} values")
         for entry in value:
             kind(name, entry, {})
 
@@ -125,7 +125,7 @@ def table(kind: Kind) -> Kind:
     """A dict whose values are of one kind."""
 
     def check(name: str, value: Any, sizes: Sizes) -> None:
-        require(isinstance(value, dict), f"{name} is not a table")
+        require(isinstance(value, dict), f"{name} is not a mapping")
         for key, entry in value.items():
             kind(f"{name}[{key!r}]", entry, {})
 
@@ -133,7 +133,7 @@ def table(kind: Kind) -> Kind:
 
 
 def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], optional: frozenset[str]) -> None:
-    """Complain unless the values are those that the kinds ask for, with sizes that agree."""
+    """Raise a ValueError unless the values are of the given kinds, with sizes that agree."""
     missing = [field for field in kinds if field not in values and field not in optional]
     require(not missing, f"{name} lacks {', '.join(missing)}")
     unknown = [field for field in values if field not in kinds]
@@ -147,7 +147,7 @@ def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], opti
 def agree(name: str, size: str, length: int, sizes: Sizes) -> None:
     """Bind a named size, or raise an error if it is already bound to another length."""
     known = sizes.setdefault(size, length)
-    require(known == length, f"{name} has {length} for the {size}, where others have {known}")
+    require(known == length, f"{name} has {length} {size}, but other values have {known}")
 
 
 def _in_range(name: str, values: np.ndarray, least: float, above: float, finite: bool) -> None:

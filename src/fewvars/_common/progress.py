@@ -18,7 +18,7 @@ class Progress:
         self._stack = ExitStack()
 
     def __enter__(self) -> "Progress":
-        if self._shown:  # messages go above the bar
+        if self._shown:  # messages appear above the bar
             self._stack.enter_context(logging_redirect_tqdm([logging.getLogger("fewvars")]))
         return self
 
@@ -53,6 +53,6 @@ class Progress:
             self._bar.update()
 
     def reach(self, count: int) -> None:
-        """Say that so many units are done; a smaller number than before changes nothing."""
+        """Set the number of units done; a smaller number than before has no effect."""
         if self._bar is not None:
             self._bar.update(max(0, count - self._bar.n))

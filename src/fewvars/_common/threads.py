@@ -1,4 +1,4 @@
-"""Fits in threads, with one BLAS thread for each, however many run at once."""
+"""Fits in threads, each with a single BLAS thread."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ def _controller() -> ThreadpoolController:
 
 
 def _disown_limits() -> None:
-    """Let whichever thread comes next set the limits.
+    """Allow any thread to set the next limits.
 
     Newer versions of threadpoolctl silently ignore all threads but the first that set one; here the first
     one in and the last one out may be any.

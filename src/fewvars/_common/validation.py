@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 FloatArray = NDArray[np.floating[Any]]  # real numbers, in single or double precision
 
-LARGEST = 1e300  # that leaves room for sums and differences
+LARGEST = 1e300  # leaves room for sums and differences
 
 
 def check_whole(name: str, value: Any, *, minimum: int = 1) -> int:
@@ -89,7 +89,7 @@ def check_samples(
 
 
 def counted_rows(sample_weight: FloatArray, *, fewest: int) -> NDArray[np.bool_]:
-    """Return which rows count: beside the heaviest row, one that weighs 1e-12 times as much is lost to rounding."""
+    """Return which rows count: one that weighs 1e-12 times as much as the heaviest is lost to rounding."""
     counted = sample_weight > 1e-12 * sample_weight.max(initial=0.0)
     if counted.sum() < fewest:
         raise ValueError(

@@ -1,6 +1,6 @@
 """The command line: `fewvars fit`, `dynamics`, `predict`, `export`, `demo`, `bench`, `reproduce`, `completion`.
 
-Each command is a module of its own, imported only when it runs, and imports what is heavy only then.
+Each command is a module, which is imported, together with anything heavy, only when it runs.
 """
 
 import sys

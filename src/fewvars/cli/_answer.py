@@ -1,7 +1,8 @@
-"""What a fit has found: one object for machines, and lines of text for people."""
+"""The answer of `fewvars fit`: one object for machines, and lines of text for people."""
 
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import counted, first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _q_value(found: "Findings", j: int) -> float | None:
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
-    """Return the linear combinations, the strongest first, and in each the inputs by what they contribute."""
+    """Return the linear combinations, the strongest first, each with its inputs sorted by their contribution."""
     spread = rows.X.std(axis=0)
     found = []
     for strength, weights in zip(model.singular_values_, model.directions_, strict=True):
@@ -116,8 +117,8 @@ def sentences(answer: dict[str, Any]) -> list[str]:
             *_interaction_lines(answer["interactions"], answer["additive"]),
         ]
     else:
-        kind = f"linear combination{'s' if len(found) > 1 else ''} of {answer['inputs']} centred variables"
-        lines = [f"{target} {depend} on {len(found)} {kind} ({size}):"]
+        combinations = f"{counted(len(found), 'linear combination')} of {answer['inputs']} centred variables"
+        lines = [f"{target} {depend} on {combinations} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
         lines += ["Held-out error by number of combinations:", *_number_lines(answer["numbers_tried"])]
     return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
@@ -132,20 +133,19 @@ def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
     width = max(len(printable(variable["name"])) for variable in variables)
     return [
         f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
-        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_sureness(variable)}{_frequency(variable)}"
+        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_q_value_text(variable)}{_frequency(variable)}"
         for variable in variables
     ]
 
 
-def _interaction_lines(pairs: list[list[str]], additive: bool, most: int = 8) -> list[str]:
+def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
     if not pairs:
         return ["No two variables interact: the function is additive."] if additive else []
-    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs[:most]]
-    more = f" and {len(pairs) - most} more" if len(pairs) > most else ""
-    return [f"Interactions: {', '.join(texts)}{more}."]
+    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs]
+    return [f"Interactions: {first_few(texts)}."]
 
 
-def _sureness(variable: dict[str, Any]) -> str:
+def _q_value_text(variable: dict[str, Any]) -> str:
     from fewvars.search.variables.evidence import WEAK
 
     q_value = variable["q_value"]

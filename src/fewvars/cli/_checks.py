@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import counted
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_text(table: "Table", roles: "Roles") -> None:
-    """Complain about text in an input that is more likely a slip than a category."""
+    """Raise an error for text in an input that is more likely a mistake than a category."""
     from fewvars.columns.kinds import stray_text
     from fewvars.columns.raw import Raw
 
@@ -37,7 +39,7 @@ def check_text(table: "Table", roles: "Roles") -> None:
 
 
 def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:
-    """Complain about levels that are not among those of the fit."""
+    """Raise an error for levels that were not in the fit."""
     from fewvars.columns.raw import Raw
 
     for row, level in enumerate(Raw(table.columns[name]).texts(), start=1):
@@ -49,7 +51,7 @@ def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:
 
 
 def check_numeric(table: "Table", roles: "Roles") -> None:
-    """Complain about text or times where numbers are needed."""
+    """Raise an error for text or times where numbers are needed."""
     bad = [name for name in roles.numeric if table.columns[name].dtype.kind != "f"]
     if not bad:
         return
@@ -70,16 +72,16 @@ def check_numeric(table: "Table", roles: "Roles") -> None:
 
 
 def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], roles: "Roles") -> None:
-    """Complain about missing values in columns, and name the remedies."""
+    """Raise an error for missing values in columns, naming the remedies."""
     import numpy as np
 
     name, rows = names[0], absent[names[0]]
-    more = f", and {_counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
+    more = f", and {counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
     remedy = "leave such rows out with --missing drop" if roles.droppable else "fill it or remove the row"
     if roles.droppable and name in roles.inputs:
         remedy += f", keep them with --missing indicate, or leave out the column with --drop {_quoted([name])}"
     raise ValueError(
-        f"Column {name!r} has {_counted(int(rows.sum()), 'missing value')}, the first in row "
+        f"Column {name!r} has {counted(int(rows.sum()), 'missing value')}, the first in row "
         f"{np.argmax(rows) + 1}{more}: {remedy}."
     )
 
@@ -96,7 +98,7 @@ def _first_text(column: Any) -> tuple[int, str]:
 
 
 def check_time(table: "Table", roles: "Roles") -> None:
-    """Complain about text in place of times."""
+    """Raise an error for text in place of times."""
     if roles.time is not None and table.columns[roles.time].dtype.kind not in "fmM":
         row, value = _first_text(table.columns[roles.time])
         raise ValueError(
@@ -106,7 +108,7 @@ def check_time(table: "Table", roles: "Roles") -> None:
 
 
 def check_increasing(t: Any, labels: Any, roles: "Roles", numbers: "np.ndarray") -> None:
-    """Times must increase within each run; `numbers` are those of the rows in the file."""
+    """Raise an error unless times increase within each run; `numbers` are those of the rows in the file."""
     import numpy as np
 
     from fewvars.series.splits import trajectory_rows
@@ -125,7 +127,7 @@ def check_increasing(t: Any, labels: Any, roles: "Roles", numbers: "np.ndarray")
 
 
 def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
-    """Complain about infinite numbers; `numbers` are those of the rows in the file."""
+    """Raise an error for infinite numbers; `numbers` are those of the rows in the file."""
     import numpy as np
 
     bad = np.isinf(column)
@@ -138,12 +140,8 @@ def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    """Return names as an option of the shell, each --drop on its own where a name holds a comma."""
+    """Return names as an option of the shell, with a --drop for each name if one of them contains a comma."""
     few = list(names)
     if any("," in name for name in few):
         return " --drop ".join(map(shlex.quote, few))
     return shlex.quote(",".join(few))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,10 +1,11 @@
-"""Which columns of a table are inputs, targets, times and runs, and the numbers in them, or what is wrong with them."""
+"""Sort the columns of a table into inputs, targets, times and runs, and check and collect their values."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import first_few
 from fewvars.cli._checks import check_finite, check_increasing, check_numeric, check_text, check_time, refuse_missing
 from fewvars.cli._types import found_kinds
 
@@ -17,14 +18,14 @@ _USE_AS = {"date": "number", "row number": "number", "identifier": "category"}
 
 
 def listed(given: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return columns from options that were repeated or hold commas; a name that holds a comma comes first."""
+    """Return columns from options that are repeated or hold commas; a column whose name holds the comma wins."""
     parts = (part for text in given for part in ([text] if text in names else text.split(",")))
     return list(dict.fromkeys(part if part in names else part.strip() for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """Which columns are what.
+    """The roles of the columns.
 
     Attributes
     ----------
@@ -137,7 +138,7 @@ class Rows:
 
     @classmethod
     def of(cls, table: "Table", roles: Roles, *, missing: str | None = None) -> "Rows":
-        """Check that numbers are numbers, deal with what is missing, and put the columns together.
+        """Check the values, treat missing ones, and assemble the columns.
 
         Parameters
         ----------
@@ -187,7 +188,7 @@ class Rows:
 
 
 def check_names(table: "Table", names: Iterable[str], option: str) -> None:
-    """Complain about the first name that isn't a column, and guess what was meant."""
+    """Raise an error for the first name that isn't a column, and suggest what may have been meant."""
     for name in names:
         if name not in table.columns:
             close = difflib.get_close_matches(name, table.names, n=1)
@@ -195,13 +196,13 @@ def check_names(table: "Table", names: Iterable[str], option: str) -> None:
             raise ValueError(f"{option} {name!r}: no such column; {guess} {naming(table)}".strip())
 
 
-def some_of(names: Sequence[str], most: int = 8) -> str:
+def some_of(names: Sequence[str]) -> str:
     """Return the first few names as text."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return first_few([repr(name) for name in names])
 
 
 def naming(table: "Table") -> str:
-    """Return what may be wrong with the names of a table as a whole."""
+    """Return the names of the columns, or what may be wrong with the header."""
     from fewvars.files.tables import naming_hint
 
     return naming_hint(table.names)

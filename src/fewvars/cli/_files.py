@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from fewvars._common.optional import require_matplotlib
+
 if TYPE_CHECKING:
     from fewvars.files.tables import Table
 
@@ -37,7 +39,7 @@ class Column(click.ParamType):
         """Return the columns of DATA that start like this; nothing if there is no DATA yet."""
         from fewvars.files.tables import column_names
 
-        # An option without its value, which is what is being completed, keeps click from sorting the arguments.
+        # click cannot sort the arguments while an option, the one being completed, has no value.
         data = ctx.params.get("data") or next(reversed(ctx.args), None)
         if not data or data == "-":
             return []
@@ -94,26 +96,18 @@ def check_outputs(sources: Iterable[str | Path], outputs: dict[str, Path | None]
 
 
 def check_results(data: str, save: Path | None, report: Path | None, as_json: bool) -> None:
-    """Refuse, before anything is computed, what could not be written in the end."""
+    """Refuse, before anything is computed, to write results where that would fail in the end."""
     outputs = {"--save": save, "--report": report}
     check_outputs([data], outputs)
     if as_json:
         _check_stdout_is_free(outputs)
     if report is not None:
-        need_matplotlib()
+        require_matplotlib("A report needs")
 
 
 def _check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
     """Refuse to write a file to stdout, which must hold one JSON object."""
     for option, path in outputs.items():
-        with suppress(OSError):  # no such file yet, or stdout is none
+        with suppress(OSError):  # no such file yet, or stdout is not a file
             if path is not None and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
                 raise ValueError(f"{option} {path} is stdout, which --json needs for itself: name another file.")
-
-
-def need_matplotlib() -> None:
-    """Complain before the fit rather than after it."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from None

@@ -58,7 +58,7 @@ set_option = setting_option(_OPTIONS)
 
 
 def parameters_asked_for(asked: dict[str, Any], keep: list[int], quiet: bool) -> dict[str, Any]:
-    """Translate options into parameters of the estimator; what was not asked for is left to its default."""
+    """Translate options into parameters of the estimator, leaving out those that were not given."""
     parameters = {
         "smoothing": asked["smoothing"],
         "head": asked["head"],
@@ -76,7 +76,7 @@ def parameters_asked_for(asked: dict[str, Any], keep: list[int], quiet: bool) ->
 
 
 def check_parameters(estimator: Any, parameters: dict[str, Any], directions: bool) -> None:
-    """Complain about parameters that the class of an estimator does not have."""
+    """Raise an error for parameters that the class of an estimator does not have."""
     known = estimator().get_params()
     for name in parameters:
         if name in _OPTIONS and name not in known:
@@ -85,7 +85,7 @@ def check_parameters(estimator: Any, parameters: dict[str, Any], directions: boo
 
 
 def check_settings(estimator: Any, names: Iterable[str], own: Mapping[str, str]) -> None:
-    """Complain about names given with --set that are not parameters of an estimator."""
+    """Raise an error for names given with --set that are not parameters of an estimator."""
     known = estimator().get_params()
     for name in names:
         if name not in known:

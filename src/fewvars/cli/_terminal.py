@@ -1,4 +1,4 @@
-"""What is printed: safe on any terminal, pipe or locale; answers to stdout, all else to stderr."""
+"""Printing that is safe on any terminal, pipe or locale: answers to stdout, everything else to stderr."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ import click
 
 @dataclass
 class State:
-    """What the whole command line shares.
+    """The state that all commands share.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ quiet_option = click.option("--quiet", is_flag=True, callback=_set_quiet, help="
 
 
 def ready_streams() -> None:
-    """Make streams that are closed or cannot show a character harmless."""
+    """Make closed streams, and characters that a stream cannot show, harmless."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the shell: the next file opened would get its number, and its output
@@ -62,12 +62,12 @@ def ready_streams() -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, as sent by batch systems, containers and `timeout`: what Ctrl-C would end, it ends too."""
+    """SIGTERM, as sent by batch systems, containers and `timeout`; it is treated like Ctrl-C."""
 
 
 @contextmanager
 def termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM raise `Terminated`, so that bars end, temporary files go and worker processes are stopped."""
+    """Let SIGTERM raise `Terminated`, so that bars are closed, temporary files removed and worker processes stopped."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
@@ -83,7 +83,7 @@ def termination_as_interrupt() -> Iterator[None]:
 
 
 def printable(text: object) -> str:
-    """Return text in which whatever could move the cursor, colour or break a line is escaped."""
+    """Return text with all characters escaped that could move the cursor, set colours or break the line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
@@ -111,7 +111,7 @@ def _in_reach(line: str, stream: Any) -> str:
 
 
 def say_json(answer: dict[str, Any]) -> None:
-    """Print one object of strict JSON, in ASCII; what is not finite becomes null."""
+    """Print one object of strict JSON, in ASCII; numbers that are not finite become null."""
     write(json.dumps(_strict(answer), allow_nan=False) + "\n")
 
 
@@ -145,7 +145,7 @@ def warnings_as_notes() -> Iterator[None]:
 def one_line(error: Exception) -> int:
     """Print an error as a single line; return the exit code."""
     if isinstance(error, click.ClickException):
-        # Without a command there is nothing wrong to point to: click then shows the help.
+        # Without a command, click shows the help.
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
             return error.exit_code

@@ -1,8 +1,9 @@
-"""The type of each column: found from its values, or said by the user, and printed in one table."""
+"""The type of each column, detected from its values or given by the user, and a table of the types."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def asked_types(given: Iterable[str], table: "Table") -> dict[str, str]:
 
 
 def found_kinds(table: "Table", names: Iterable[str]) -> dict[str, "Kind"]:
-    """Return what each of some columns seems to be."""
+    """Return the detected kind of each of some columns."""
     from fewvars.columns.kinds import kind_of
     from fewvars.columns.raw import Raw
 
@@ -59,7 +60,7 @@ def described(table: "Table", roles: "Roles", levels: Mapping[str, Sequence[str]
 
 
 def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the columns as a table in text; nothing if all that could be inputs are whole columns of numbers."""
+    """Return the columns as a table in text; nothing if all possible inputs are complete columns of numbers."""
     possible = [column for column in columns if column["role"] in ("input", "left out")]
     special = [column for column in possible if column["type"] != "number" or column["missing"]]
     if not special:
@@ -75,8 +76,6 @@ def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
 def _cells(column: dict[str, Any]) -> tuple[str, ...]:
     role = column["role"]
     if column["levels"] and role == "input":
-        names = [printable(level)[:20] for level in column["levels"][:MOST_LEVELS_SHOWN]]
-        more = len(column["levels"]) - len(names)
-        role += f": {', '.join(names)}" + (f" and {more} more" if more else "")
+        role += f": {first_few([printable(level)[:20] for level in column['levels']], MOST_LEVELS_SHOWN)}"
     missing = f"{column['missing']:.1%}" if column["missing"] else ""
     return printable(column["name"])[:40], column["type"], missing, role

@@ -68,7 +68,7 @@ def training(d: int, units: int) -> Callable[[], Any]:
 
 
 def best_time(function: Callable[[], Any], seconds: float) -> float:
-    """Return the shortest of the repetitions that fit into `seconds`, three at least, after one that compiles."""
+    """Return the shortest time of the repetitions that fit into `seconds`, at least three, after one that compiles."""
     function()
     times: list[float] = []
     end = time.perf_counter() + seconds

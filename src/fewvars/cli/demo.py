@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fewvars._common.optional import require_matplotlib
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli._answer import describe, sentences
@@ -31,7 +32,7 @@ from fewvars.cli._terminal import debug_option, quiet_option, say, warnings_as_n
 def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None:
     """Find which of 40 noisy variables one equation of a chaotic system depends on."""
     files.check_outputs([], {"--out": out})
-    files.need_matplotlib()
+    require_matplotlib("A report needs")
     from fewvars.estimators import FewVariablesRegressor
     from fewvars.problems import datasets, metrics, targets
     from fewvars.report import write_report

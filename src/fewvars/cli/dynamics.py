@@ -1,4 +1,4 @@
-"""`fewvars dynamics`: the equations of a system from its trajectories: what depends on what, and how sure that is."""
+"""`fewvars dynamics`: find the equations of a system from its trajectories, with the evidence for each dependence."""
 
 import shlex
 import sys
@@ -122,7 +122,7 @@ def dynamics(
             if report is not None:
                 _report(report, model, rows, roles)
                 answer["report"] = str(report)
-        finally:  # a full disk must not cost the answer
+        finally:  # print the answer even if the disk is full
             if as_json:
                 say_json(answer)
             else:
@@ -138,7 +138,7 @@ def _roles(
     variables: tuple[str, ...],
     drop: tuple[str, ...],
 ) -> "Roles":
-    """Sort the columns; the controls stand where other commands have their targets."""
+    """Sort the columns; the controls take the role that targets have in other commands."""
     known, chosen, left_out = (columns.listed(given, table.names) for given in (controls, variables, drop))
     given: dict[str, list[str]] = {
         "--time": [] if time is None else [time],
@@ -243,8 +243,8 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     left = {"step": "{0}(next) - {0}"}.get(answer["form"], "d{0}/dt" if answer["order"] == 1 else "d2{0}/dt2")
     for equation in answer["equations"]:
         lines.append(f"  {left.format(printable(equation['variable']))} = {equation['equation']}")
-        sure = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
-        depends = f"depends on {', '.join(sure)}" if sure else "depends on nothing that was measured"
+        inputs = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
+        depends = f"depends on {', '.join(inputs)}" if inputs else "depends on nothing that was measured"
         lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
     lines.append("Errors are shares of the variance. They were used to choose the equations.")
     lines.append(

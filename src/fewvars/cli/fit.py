@@ -1,4 +1,4 @@
-"""`fewvars fit`: which variables a column depends on, with what evidence, and by which function."""
+"""`fewvars fit`: find the variables that a column depends on, the evidence, and the function."""
 
 import shlex
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fewvars._common.wording import first_few
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
@@ -146,7 +147,7 @@ def fit(
             if report is not None:
                 _report(report, model, rows, roles, seconds)
                 answer["report"] = str(report)
-        finally:  # a full disk must not cost the answer
+        finally:  # print the answer even if the disk is full
             if as_json:
                 say_json(answer)
             else:
@@ -155,13 +156,12 @@ def fit(
 
 
 def _notes(rows: "Rows", roles: "Roles") -> None:
-    """Say which rows and columns are left out."""
+    """Print notes about the rows and columns that are left out."""
     if rows.n_dropped:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     if roles.left_out:
-        kinds = ", ".join(f"{name!r} ({kind})" for name, kind in list(roles.left_out.items())[:8])
-        more = f" and {len(roles.left_out) - 8} more" if len(roles.left_out) > 8 else ""
-        note(f"Not used as inputs: {kinds}{more}. Use --types NAME=number or NAME=category to use one.")
+        kinds = [f"{name!r} ({kind})" for name, kind in roles.left_out.items()]
+        note(f"Not used as inputs: {first_few(kinds)}. Use --types NAME=number or NAME=category to use one.")
 
 
 def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:

@@ -119,7 +119,7 @@ def predict(
 
 
 def _used(estimator: Any, smooth: bool) -> "np.ndarray":
-    """Return which inputs predictions depend on, (d,) bool; how smooth they become depends on all."""
+    """Return which inputs the predictions depend on, (d,) bool; with smoothing, on all."""
     import numpy as np
 
     selected = getattr(estimator, "support_", None)
@@ -127,7 +127,7 @@ def _used(estimator: Any, smooth: bool) -> "np.ndarray":
 
 
 def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str | None], quiet: bool) -> list[str]:
-    """Return the inputs that are used, all of which must be columns; say which columns the model does not know."""
+    """Return the inputs that are used, all of which must be columns; print a note about unknown columns."""
     if not hasattr(estimator, "feature_names_in_"):
         if len(table.names) != estimator.n_features_in_:
             raise ValueError(
@@ -150,7 +150,7 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
 
 
 def _extrapolations(beyond: "np.ndarray", names: list[str]) -> str:
-    """Say in how many rows which inputs are outside the training data, given a table (rows, inputs) of booleans."""
+    """Print a note about inputs outside the range of the training data, given a table (rows, inputs) of booleans."""
     counts = beyond.sum(axis=0)
     worst = [names[j] for j in counts.argsort(kind="stable")[::-1] if counts[j]]
     return (

@@ -1,1 +1,1 @@
-"""Tables as people have them, with categories, dates and missing values, and how their columns become numbers."""
+"""Tables with categories, dates and missing values, and the encoding of their columns as numbers."""

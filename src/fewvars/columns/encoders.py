@@ -1,4 +1,4 @@
-"""What one column of a table becomes: a number stays one column, a category becomes indicators of its levels."""
+"""Encode one column of a table: a number stays one column, a category becomes indicators of its levels."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.columns.kinds import MOST_LEVELS, is_numeral
 from fewvars.columns.raw import Raw
 
-BASE = "base"  # how levels that were not in the fit are treated, if that is asked for
+BASE = "base"  # how to treat levels that were not in the fit
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Number:
     Attributes
     ----------
     mean : float
-        What stands in for missing values.
+        Replaces missing values.
     indicated : bool
         Whether a second column says where values were missing.
     """
@@ -109,5 +109,5 @@ def _numbers(column: Raw) -> FloatArray:
 
 
 def _ordered(counts: Counter[str]) -> list[str]:
-    """Return levels in the order of the numbers that they are, or of the alphabet."""
+    """Return levels in numerical order if they are numbers, otherwise in alphabetical order."""
     return sorted(counts, key=lambda level: (0, float(level), level) if is_numeral(level) else (1, 0.0, level))

@@ -1,4 +1,4 @@
-"""How the columns of a table become columns of numbers, the same at `fit` and at `predict`.
+"""The encoding of the columns of a table as columns of numbers, the same in `fit` and in `predict`.
 
 A number stays one column. A category of k levels becomes k - 1 indicators: the most frequent level is the base, for
 which all of them are zero. Where values were missing, the number is set to its mean, the category to its base, and one
@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.columns.encoders import BASE, Category, Number
 from fewvars.columns.kinds import Kind, counts_rows, kind_of, stray_text
 from fewvars.columns.raw import Raw
@@ -44,14 +45,14 @@ class Encoding:
         indicate: bool = False,
         bridged: bool = False,
     ) -> "Encoding":
-        """Find out what each column is, or say what is wrong with it.
+        """Detect the type of each column, or raise an error that says what is wrong with it.
 
         Parameters
         ----------
         types : dict
             "number" or "category" for columns, by number, that are not what they seem to be.
         rows : (n,) bool, optional
-            Rows that count: the others have no say in levels and means.
+            Rows from which levels and means are learned; by default all.
         indicate : bool
             Whether a column with missing values gets an indicator of them.
         bridged : bool
@@ -125,16 +126,15 @@ class Encoding:
 
 
 def missing_message(name: str, gone: np.ndarray) -> str:
-    """Return what to say about missing values (a mask) in a column."""
-    count = int(gone.sum())
+    """Return an error message about missing values (a mask) in a column."""
     return (
-        f"X: column {name!r} has {count} missing value{'s' if count > 1 else ''} (NaN or None), the first in row "
+        f"X: column {name!r} has {counted(int(gone.sum()), 'missing value')} (NaN or None), the first in row "
         f"{int(np.argmax(gone))}: choose missing='indicate' or missing='drop', or fill in what is missing."
     )
 
 
 def check_no_counter(X: FloatArray, names: Sequence[str], types: Mapping[int, str]) -> None:
-    """Complain about columns (n, d) of a table with names that only count the rows."""
+    """Raise an error for columns (n, d) of a table with names that only count the rows."""
     for j in np.flatnonzero(counts_rows(X)).tolist():
         if j not in types:
             raise ValueError(f"X: column {names[j]!r}: {_REFUSED[Kind.ROW_NUMBER].format(name=names[j])}.")
@@ -151,7 +151,7 @@ _REFUSED = {
 
 
 def _checked_kind(column: Raw, name: str) -> Kind:
-    """Return what a column is taken for, or complain."""
+    """Return the type of a column, or raise an error if it cannot be an input."""
     kind = kind_of(column)
     if kind in _REFUSED:
         raise ValueError(_REFUSED[kind].format(name=name))

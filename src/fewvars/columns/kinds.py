@@ -1,4 +1,4 @@
-"""What a column of a table is: a number, a category, a date, an identifier, a row number, or the same everywhere."""
+"""The type of a column of a table: number, category, date, identifier, row number or constant."""
 
 from collections import Counter
 from enum import StrEnum
@@ -9,8 +9,8 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars.columns.raw import Raw
 
-MOST_LEVELS = 100  # of a category: each is a column of numbers
-FEWEST_COUNTED = 8  # rows from which on a counter of the rows is more than chance
+MOST_LEVELS = 100  # of a category; each becomes a column of numbers
+FEWEST_COUNTED = 8  # rows; in shorter tables a column may count them by chance
 
 
 class Kind(StrEnum):
@@ -36,7 +36,7 @@ def kind_of(column: Raw) -> Kind:
     counts = Counter(Raw(present).texts())
     if len(counts) < 2:
         return Kind.CONSTANT
-    slip = stray_text(column) is not None  # numbers differ in every row without identifying it
+    slip = stray_text(column) is not None  # numbers may all differ without being identifiers
     return Kind.IDENTIFIER if _mostly_different(counts, len(present)) and not slip else Kind.CATEGORY
 
 
@@ -46,7 +46,7 @@ def _mostly_different(counts: Counter[str], n: int) -> bool:
 
 
 def stray_text(column: Raw) -> int | None:
-    """Return the first row of text in a column that is mostly numbers, which is more often a slip than a category."""
+    """Return the first row of text in a column that is mostly numbers, where text is more likely a mistake."""
     is_text = np.array([isinstance(value, str) and not is_numeral(value) for value in column.values], bool)
     n_numbers = len(column.values) - is_text.sum() - column.missing.sum()
     return int(np.argmax(is_text)) if 0 < is_text.sum() < n_numbers else None
@@ -62,7 +62,7 @@ def is_numeral(text: Any) -> bool:
 
 
 def counts_rows(X: FloatArray) -> np.ndarray:
-    """Tell which columns (n, d) of numbers count 0, 1, 2, ... or 1, 2, 3, ..., as no year does: (d,) bool."""
+    """Return which columns (n, d) of numbers count 0, 1, 2, ... or 1, 2, 3, ..., (d,) bool; years do not."""
     if len(X) < FEWEST_COUNTED:
         return np.zeros(X.shape[1], bool)
     counting = ((X[0] == 0.0) | (X[0] == 1.0)) & (X[1] - X[0] == 1.0)

@@ -96,7 +96,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def raw_columns(X: Any) -> list[Raw] | None:
-    """Return the columns of a table that holds more than numbers; None of plain numbers, whatever holds them."""
+    """Return the columns of a table that holds more than numbers; None for plain numbers in any container."""
     import narwhals
 
     frame = narwhals.from_native(X, eager_only=True, pass_through=True)
@@ -128,7 +128,7 @@ def _objects(X: Any) -> np.ndarray | None:
     if isinstance(X, list | tuple):
         try:
             kind = np.asarray(X).dtype.kind
-        except ValueError:  # ragged, which others explain
+        except ValueError:  # ragged: reported elsewhere
             return None
         X = np.array(X, dtype=object) if kind in "USO" else X
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "USOM" or not X.size:
@@ -137,7 +137,7 @@ def _objects(X: Any) -> np.ndarray | None:
         if X.dtype.kind != "M":
             X.astype(np.float64)
             return None
-    except TypeError:  # something that isn't even text, which others explain
+    except TypeError:  # not even text: reported elsewhere
         if not all(isinstance(value, str | float | int | np.generic) or _is_missing(value) for value in X.flat):
             return None
     except ValueError:

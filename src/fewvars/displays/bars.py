@@ -23,7 +23,7 @@ class ImportanceDisplay:
     shown : (d,) bool, optional
         Which variables to draw; by default those whose importance is not zero.
     unit : str
-        What importances are, in words.
+        The unit of the importances, in words.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class FrequencyDisplay:
 
 
 def _finish_rows(ax: Any, names: Sequence[str], total: int, nothing: str) -> None:
-    """Name the rows, from the top, and say what was left out."""
+    """Label the rows, from the top, and note how many were left out."""
     quiet(ax, "x")
     ax.set_yticks(range(len(names)), [label(name) for name in names])
     ax.tick_params(axis="y", length=0)

@@ -14,7 +14,7 @@ from fewvars.displays.partial import some_rows
 
 
 def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:
-    """Return predictions (n, outputs); a model that has learned from smoothed inputs gets smoothed inputs."""
+    """Return predictions (n, outputs); if the model was fitted to smoothed inputs, X is smoothed too."""
     smoothed = t is not None and getattr(estimator, "smoothed_", False)
     return outputs_of(estimator, X, t=t, trajectory=trajectory) if smoothed else outputs_of(estimator, X)
 
@@ -131,7 +131,7 @@ class CurveDisplay:
         return self
 
     def _runs(self) -> Sequence[np.ndarray]:
-        """Return the rows of each stretch of one run."""
+        """Return the rows of each contiguous stretch of a run."""
         if not self.t.size:
             return []
         breaks = np.flatnonzero(self.trajectory[1:] != self.trajectory[:-1]) + 1
@@ -182,8 +182,8 @@ class PredictionDisplay:
         """Draw onto `ax`, at most `max_points` points, chosen at random."""
         ax = new_axes(ax, (4.6, 4.4))
         quiet(ax)
-        some = some_rows(self.y_true.size, max_points)
-        ax.plot(self.y_true[some], self.y_pred[some], "o", color=BLUE, markersize=3, alpha=0.45, markeredgewidth=0)
+        rows = some_rows(self.y_true.size, max_points)
+        ax.plot(self.y_true[rows], self.y_pred[rows], "o", color=BLUE, markersize=3, alpha=0.45, markeredgewidth=0)
         if self.y_true.size:
             low, high = self.y_true.min(), self.y_true.max()
             ax.plot([low, high], [low, high], color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), label="agreement")

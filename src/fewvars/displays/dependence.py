@@ -9,7 +9,7 @@ from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes
 from fewvars.displays.names import distinct_names, label, names_of
 from fewvars.displays.partial import Dependence, partial_dependence
 
-MOST_TICKS = 6  # levels of a category that are named
+MOST_TICKS = 6  # levels of a category that get a label
 
 
 class DependenceDisplay:

@@ -1,4 +1,4 @@
-"""The graph of a system as a drawing: variables on a circle, and an arrow to each from what its equation depends on."""
+"""The graph of a system as a drawing: variables on a circle, with an arrow to each from those it depends on."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Few directions: singular values along the path, the data seen along the directions, and their loadings."""
+"""Few directions: singular values along the path, the data projected on the directions, and their loadings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.displays.figure import (
     BLUE,
     GREY,
@@ -88,7 +89,7 @@ class SingularValuesDisplay:
                 color=GREY,
                 linewidth=1.0,
                 linestyle=(0, (4, 3)),
-                label=f"chosen: {_count(self.n_directions)}",
+                label=f"chosen: {counted(self.n_directions, 'direction')}",
             )
             ax.legend(loc="lower left", frameon=False, fontsize="small")
         plain_ticks(ax.xaxis)
@@ -142,8 +143,8 @@ class ShadowDisplay:
         ax = new_axes(ax, (6.0, 4.4))
         self.ax_, self.figure_ = ax, ax.figure
         quiet(ax)
-        some = some_rows(len(self.Z), max_points)
-        Z, y = self.Z[some], self.y[some]
+        rows = some_rows(len(self.Z), max_points)
+        Z, y = self.Z[rows], self.y[rows]
         if Z.shape[1] == 0:
             ax.set_axis_off()
             ax.text(0.5, 0.5, "no direction found", ha="center", va="center", transform=ax.transAxes)
@@ -151,15 +152,15 @@ class ShadowDisplay:
             ax.plot(Z[:, 0], y, "o", color=PALE, markersize=3, markeredgewidth=0, label="measured")
             if self.learned is not None:
                 order = np.argsort(Z[:, 0], kind="stable")
-                ax.plot(Z[order, 0], self.learned[some][order], color=BLUE, linewidth=1.8, label="predicted")
+                ax.plot(Z[order, 0], self.learned[rows][order], color=BLUE, linewidth=1.8, label="predicted")
             ax.legend(frameon=False, fontsize="small")
             ax.set_ylabel(label(self.name))
         else:
             # From the 1st to the 99th percentile: a few outliers would leave all other points one colour.
             low, high = np.percentile(y, [1, 99])
             # The grey edge keeps the darkest and the lightest points visible on any background.
-            look = {"cmap": "cividis", "vmin": low, "vmax": high, "s": 14, "edgecolors": GREY, "linewidths": 0.3}
-            points = ax.scatter(Z[:, 0], Z[:, 1], c=y, **look)
+            style = {"cmap": "cividis", "vmin": low, "vmax": high, "s": 14, "edgecolors": GREY, "linewidths": 0.3}
+            points = ax.scatter(Z[:, 0], Z[:, 1], c=y, **style)
             bar = ax.figure.colorbar(points, ax=ax, label=label(self.name), pad=0.02)
             bar.solids.set(rasterized=False, edgecolor="face")
             ax.set_ylabel("z1, the second direction")
@@ -241,7 +242,3 @@ def ordinal(k: int) -> str:
     """Return 1st, 2nd, 3rd, 4th, ..."""
     ending = "th" if k // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th")
     return f"{k}{ending}"
-
-
-def _count(k: int) -> str:
-    return "1 direction" if k == 1 else f"{k} directions"

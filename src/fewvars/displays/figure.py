@@ -1,14 +1,15 @@
-"""What all displays share: matplotlib on demand, colours that everyone can tell apart, quiet axes."""
+"""Helpers of all displays: matplotlib on demand, colours that everyone can distinguish, plain axes."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from fewvars._common.optional import require_matplotlib
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.findings import Findings
 
-# Okabe and Ito (2008), without their yellow and black: yellow is lost on white, black is for text.
+# Okabe and Ito (2008), without yellow, which is hard to see on white, and black, which is for text.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 STYLES = ("-", "--", "-.", ":")
@@ -19,10 +20,9 @@ def new_axes(ax: Any, figsize: tuple[float, float]) -> Any:
     """Return `ax`, or the axes of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("Plots need matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("Plots need")
+    from matplotlib import pyplot
+
     _, ax = pyplot.subplots(figsize=figsize, layout="constrained")
     return ax
 
@@ -68,7 +68,7 @@ def whole_ticks(axis: Any) -> None:
 
 
 def spread(positions: Sequence[float] | FloatArray, gap: float, low: float, high: float) -> FloatArray:
-    """Move positions apart until neighbours are `gap` away, within [low, high] if there is room; same order."""
+    """Move positions until neighbours are `gap` apart, in the same order and within [low, high] if there is room."""
     wanted = np.asarray(positions, float)
     if not wanted.size:
         return wanted
@@ -113,7 +113,7 @@ def draw_ends(ax: Any, x: FloatArray, alive: FloatArray, texts: Sequence[str], n
 
 
 def fitted_attribute(model: Any, attribute: str, display: str) -> Any:
-    """Return an attribute of a fitted model, or say what the display needs."""
+    """Return an attribute of a fitted model, or raise an error that says what the display needs."""
     try:
         return getattr(model, attribute)
     except AttributeError:
@@ -124,7 +124,7 @@ def fitted_attribute(model: Any, attribute: str, display: str) -> Any:
 
 
 def findings_of(model: Any, display: str) -> Findings:
-    """Return what a fitted model says that it has found, or say what the display needs."""
+    """Return the findings of a fitted model, or raise an error that says what the display needs."""
     fitted_attribute(model, "head_", display)
     found: Findings = model.findings()
     return found

@@ -1,4 +1,4 @@
-"""Which derivative depends on which variable: a graph as a matrix, compared with the true one if it is known."""
+"""A graph as a matrix of which derivative depends on which variable, compared with the true graph if it is known."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names are untrusted text: make them unique, one line, short, and free of mathtext."""
+"""Names are untrusted text: make them unique, short, one line each, and free of mathtext."""
 
 import unicodedata
 from collections import Counter
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from fewvars.estimators.inputs import column_names
 
 _TURNS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # direction overrides
 _LIMIT = 22
@@ -16,10 +18,7 @@ def names_of(model: Any, names: Sequence[str] | None = None) -> list[str]:
 
     Given names come first, then those of the columns the model was fitted on, then x0, x1, ...
     """
-    d = int(model.n_features_in_)
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
-    return distinct_names(names, d)
+    return distinct_names(column_names(model) if names is None else names, int(model.n_features_in_))
 
 
 def distinct_names(names: Sequence[str] | None, d: int) -> list[str]:
@@ -36,7 +35,7 @@ def distinct_names(names: Sequence[str] | None, d: int) -> list[str]:
 
 
 def group_names(names: Sequence[str], labels: np.ndarray) -> list[str]:
-    """Return a name for each group of inputs: that of its first input, and how many more there are."""
+    """Return a name for each group of inputs: that of its first input, and the number of further inputs."""
     found = []
     for group in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == group)
@@ -59,7 +58,7 @@ def _safe(character: str) -> str:
 
 
 def short(name: Any, limit: int = _LIMIT) -> str:
-    """Return plain text at most `limit` columns wide: the middle of what is longer becomes an ellipsis.
+    """Return plain text at most `limit` columns wide; an ellipsis replaces the middle of longer text.
 
     Both ends stay, because long names of many variables often differ in one of them only.
     """
@@ -75,7 +74,7 @@ def short(name: Any, limit: int = _LIMIT) -> str:
 
 
 def label(name: Any, limit: int = _LIMIT) -> str:
-    """Return short text that matplotlib shows as it is: a dollar sign starts no formula."""
+    """Return short text that matplotlib shows literally: a dollar sign does not start a formula."""
     return short(name, limit).replace("$", r"\$")
 
 

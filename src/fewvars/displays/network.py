@@ -1,4 +1,4 @@
-"""The network itself: its selected inputs, those that have no connections left, hidden units and outputs."""
+"""A drawing of the network: selected inputs, inputs without connections, hidden units and outputs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -100,7 +100,7 @@ class NetworkDisplay:
         return self
 
     def _inputs(self) -> list[tuple[str, str, bool]]:
-        """Return what to draw in the first column: text, colour, and whether it is a single input."""
+        """Return the entries of the first column: text, colour, and whether it is a single input."""
         rows = []
         for members, most, colour, kind in (
             (np.flatnonzero(self.selected), _MOST_LIVE, BLUE, "selected"),
@@ -143,7 +143,7 @@ class NetworkDisplay:
 
 
 def _units(heights: np.ndarray, width: int) -> np.ndarray:
-    """Return the heights of the units drawn; the middle is left to dots if there are more of them."""
+    """Return the heights of the units drawn; if there are more units, dots in the middle stand for them."""
     return heights if width <= heights.size else np.delete(heights, heights.size // 2)
 
 
@@ -152,6 +152,6 @@ def _dots(ax: Any, x: float, y: float, colour: str) -> None:
 
 
 def _heights(count: int) -> np.ndarray:
-    """Return heights from top to bottom, (count,), evenly spread around zero and closer for few."""
+    """Return heights from top to bottom, (count,), evenly spaced around zero, closer if there are few."""
     reach = min(1.0, 0.16 * (count - 1)) if count > 1 else 0.0
     return np.linspace(reach, -reach, count)

@@ -1,4 +1,4 @@
-"""What plots show of a model: its predictions as numbers, which are probabilities if it is a classifier."""
+"""The predictions that plots show: numbers, which are probabilities for a classifier."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from fewvars._common.validation import FloatArray
 
 
 def outputs_of(estimator: Any, X: Any, **times: Any) -> FloatArray:
-    """Return predictions (n, outputs); of classes, the probability of the second of two, or of each of several."""
+    """Return predictions (n, outputs); for classes, the probability of the second of two, or of each of several."""
     if is_classifier(estimator):
         probabilities = estimator.predict_proba(X, **times)
         return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities

@@ -20,7 +20,7 @@ class Dependence:
     Attributes
     ----------
     variable : int
-    grid : (points,) values that the variable was given; 0, 1, ... for the levels of a category
+    grid : (points,) values of the variable; 0, 1, ... for the levels of a category
     curves : (rows, points) one curve for each row whose other variables were kept
     deciles : (9,) of the variable in the data; none of a category
     levels : tuple of str
@@ -92,7 +92,7 @@ def _levels(estimator: Any) -> dict[int, tuple[str, ...]]:
 
 
 def _grid(column: FloatArray, points: int) -> tuple[FloatArray, FloatArray]:
-    """Return the values that a number is given, and its deciles."""
+    """Return the grid of a numeric variable, and its deciles."""
     column = column[~np.isnan(column)]
     values = np.unique(column)
     low, high = np.percentile(column, [1, 99])

@@ -1,4 +1,4 @@
-"""A measured trajectory and the one that learned equations give from the same start, with the time they agree for."""
+"""A measured trajectory, the one simulated from the same start, and the time for which they agree."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ MOST_ROWS, MOST_DOTS, MOST_PANELS = 1000, 300, 6
 
 
 class SimulationDisplay:
-    """Variables over time: dots as measured, a line as simulated, and a vertical line where they part.
+    """Variables over time: measured as dots, simulated as a line, and a vertical line where they diverge.
 
     Parameters
     ----------

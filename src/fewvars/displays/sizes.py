@@ -77,8 +77,7 @@ class SupportSizeDisplay:
         if getattr(path, "bic", None) is not None:
             sizes = np.unique(path.sizes)
             best = np.array([path.bic[path.sizes == size].min() for size in sizes])
-            what = "directions" if hasattr(estimator, "n_directions_") else "variables"
-            return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=what)
+            return cls(sizes, bic=best, chosen=int(path.sizes[path.best]), what=path.kind)
         found = findings_of(estimator, cls.__name__)
         return cls(
             found.sizes,
@@ -123,7 +122,7 @@ class SupportSizeDisplay:
     def _draw_errors(self, ax: Any) -> None:
         errors = np.asarray(self.errors)
         spread = np.zeros_like(errors) if self.errors_se is None else self.errors_se
-        low = np.minimum(spread, 0.9 * errors)  # a bar to zero or below has no end on a logarithmic axis
+        low = np.minimum(spread, 0.9 * errors)  # an error bar down to zero would not end on a logarithmic axis
         ax.errorbar(
             self.sizes,
             errors,

@@ -29,17 +29,23 @@ class Loss(ABC):
         Whether targets are measured, so that a residual may be an outlier, which tests clip, and losses differ from
         place to place by orders of magnitude, so that their ratios are compared; labels and counts are not.
     labels: bool
-        Whether targets are labels, so that rows which a model is sure of say nothing more.
+        Whether targets are labels, so that rows which a model predicts with certainty carry no more information.
+    error_name : str
+        The name of reported errors, as a phrase that a number can follow.
+    mean_operation : str
+        The ONNX operation that computes `mean`.
     """
 
     code: ClassVar[int]
+    error_name: ClassVar[str] = "loss"
+    mean_operation: ClassVar[str] = "Identity"
     measured: ClassVar[bool] = False
     labels: ClassVar[bool] = False
     threshold: float = 0.0
 
     @property
     def compiled(self) -> FloatArray:
-        """What the kernels are told: the code and the threshold."""
+        """The argument of the kernels: the code and the threshold."""
         return np.array([self.code, self.threshold])
 
     @abstractmethod
@@ -67,15 +73,19 @@ class Loss(ABC):
         """Return the expected target, (n, outputs): the prediction itself, or rates or probabilities."""
         return predicted
 
+    def predicted_name(self, target: str) -> str:
+        """Return the name of what is predicted: the target, or a function of its mean."""
+        return target
+
     def matched(self, spread: FloatArray) -> Self:
-        """Return the loss whose scale suits residuals of this robust spread (outputs,)."""
+        """Return the loss with a scale that matches residuals of this robust spread (outputs,)."""
         return self
 
     def check(self, Y: FloatArray) -> None:  # noqa: B027 - most losses take any target
-        """Raise ValueError unless targets (n, outputs) are what the loss is for."""
+        """Raise ValueError if the loss cannot be used for targets (n, outputs)."""
 
     def error_unit(self, Y: FloatArray, weights: FloatArray) -> float:
-        """Return the loss in units of which errors are reported."""
+        """Return the unit of reported errors."""
         return 1.0
 
     def units(self, Y: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -97,6 +107,7 @@ class SquaredError(Loss):
     """l(f, y) = |f - y|^2, summed over the outputs."""
 
     code: ClassVar[int] = kernels.SQUARED_ERROR
+    error_name: ClassVar[str] = "mean squared error, as a share of the variance,"
     measured: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
@@ -128,6 +139,7 @@ class Huber(Loss):
     threshold: float = HUBER_SHARE
 
     code: ClassVar[int] = kernels.HUBER
+    error_name: ClassVar[str] = "Huber loss, in squared robust standard deviations,"
     measured: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
@@ -183,6 +195,8 @@ class Poisson(Loss):
     """l(f, y) = e^f - y f + y log y - y, half the deviance of a count y whose rate is e^f, summed over the outputs."""
 
     code: ClassVar[int] = kernels.POISSON
+    error_name: ClassVar[str] = "deviance, as a share of that of the mean,"
+    mean_operation: ClassVar[str] = "Exp"
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return half the deviance of each row, (n,)."""
@@ -222,6 +236,10 @@ class Poisson(Loss):
         """Return the logarithm of the scale, which is added to logarithms of rates, and ones."""
         return np.log(scale), np.ones_like(scale)
 
+    def predicted_name(self, target: str) -> str:
+        """Return the name of the logarithm of the rate."""
+        return f"log {target}"
+
     def mean(self, predicted: FloatArray) -> FloatArray:
         """Return the rates e^f, (n, outputs)."""
         with np.errstate(over="ignore"):  # infinite
@@ -238,6 +256,7 @@ class CrossEntropy(Loss):
     """
 
     code: ClassVar[int] = kernels.CROSS_ENTROPY
+    error_name: ClassVar[str] = "log loss"
     labels: ClassVar[bool] = True
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Training data in the form that the kernels read: inputs, targets, weights, and the loss that compares them."""
+"""Training data for the kernels: inputs, targets, weights, and the loss."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""The scikit-learn faces of the library: each validates, calls the core and stores."""
+"""The scikit-learn estimators: each validates its arguments, calls the core and stores the results."""
 
 from fewvars.estimators.comparison import Comparison, compare
 from fewvars.estimators.dictionary import SparseDictionaryRegressor

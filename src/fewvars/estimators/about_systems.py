@@ -1,4 +1,4 @@
-"""What a user gives beside the trajectories of a system: controls, derivatives, angles and edges, checked."""
+"""Check what a user gives in addition to trajectories: controls, derivatives, angles and edges."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from fewvars._common.validation import FloatArray
 def checked_controls(
     u: Any, n: int, variables: Sequence[str], expected: int | None = None
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return controls (n, controls) and their names; complain if they are not `expected` columns."""
+    """Return controls (n, controls) and their names; raise an error unless there are `expected` columns."""
     if u is None:
         if expected:
             raise ValueError(f"u is missing: the model was fitted with {expected} controls; give them too.")
@@ -82,7 +82,7 @@ def _edges(argument: str, given: Any, effects: Sequence[str], causes: Sequence[s
 
 
 def _position(argument: str, item: Any, names: Sequence[str]) -> int:
-    """Return the place of an item, a name or a number, among names."""
+    """Return the index of an item, given as a name or a number, among names."""
     if isinstance(item, str) and item in names:
         return list(names).index(item)
     if isinstance(item, int | np.integer) and not isinstance(item, bool) and 0 <= item < len(names):

@@ -1,4 +1,4 @@
-"""All equations of a system: in threads of this process, or on a Dask cluster."""
+"""Find all equations of a system, in threads of this process or on a Dask cluster."""
 
 from joblib import effective_n_jobs
 

@@ -1,4 +1,4 @@
-"""What to expect on new rows: predictions of rows that a model has not seen, and their errors."""
+"""The error to expect on new rows, from predictions of rows that a model was not fitted to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Assessment:
 
 
 def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:
-    """Return what to add to predictions, (outputs,) each, for intervals that hold so large a share of new rows."""
+    """Return what to add to predictions, (outputs,) each, for intervals with this coverage of new rows."""
     tail = 0.5 * (1.0 - coverage)
     low, high = (np.array([np.interp(level, LEVELS, column) for column in quantiles.T]) for level in (tail, 1.0 - tail))
     return low, high

@@ -1,4 +1,4 @@
-"""What the estimators that choose on held-out blocks share: validate, smooth, search, fit the head, assess it."""
+"""The common steps of estimators that search on held-out blocks: validate, smooth, search, fit the head, assess it."""
 
 import warnings
 from abc import abstractmethod
@@ -29,16 +29,16 @@ from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps
 from fewvars.series.outliers import absurd_values
 
-MOST_REFITTED = 20_000  # rows; with more, the error of a quick fit is taken for that of the full one, which is smaller
+MOST_REFITTED = 20_000  # rows; with more, the error of a quick fit stands for that of the full fit, which is smaller
 
 # Returns what is found on a problem.
 Search = Callable[[Problem, Any, Progress], Any]
 
 
 class BlockedEstimator(FittedFunction):
-    """An estimator that searches on blocks of time and fits a head to what it found; the search is abstract."""
+    """Abstract: an estimator that searches on blocks of time and fits a head to what it found."""
 
-    # Parameters of every such estimator, stored by the constructors of the subclasses.
+    # Parameters of all these estimators, stored by the constructors of the subclasses.
     hidden_layer_sizes: tuple[int, ...]
     activation: str
     smoothing: str
@@ -77,15 +77,15 @@ class BlockedEstimator(FittedFunction):
 
     @abstractmethod
     def _store(self, data: Prepared, found: Any, settings: Any) -> None:
-        """Set the fitted attributes that say what was found."""
+        """Set the fitted attributes that describe what was found."""
 
     @abstractmethod
     def _votes(self, found: Any) -> np.ndarray:
-        """Return what a resample votes for, as zeros and ones."""
+        """Return the answers that a resample supports, as zeros and ones."""
 
     @abstractmethod
     def _may_find_nothing(self) -> bool:
-        """Return whether nothing may be found: not if the user asked for something."""
+        """Return whether the search may find nothing; it may not if the user asked for something."""
 
     @abstractmethod
     def _find_nothing(self) -> None:
@@ -96,7 +96,7 @@ class BlockedEstimator(FittedFunction):
         return rows
 
     def _interpret(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> None:
-        """Set the fitted attributes that depend on the function too."""
+        """Set the fitted attributes that also depend on the function."""
 
     def fit(
         self,
@@ -107,7 +107,7 @@ class BlockedEstimator(FittedFunction):
         t: ArrayLike | float | None = None,
         trajectory: ArrayLike | None = None,
     ) -> Self:
-        """Search, and fit the function.
+        """Find what y depends on, and fit the function.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class BlockedEstimator(FittedFunction):
     def _best_version(
         self, versions: list[Prepared], settings: Settings, progress: Progress
     ) -> tuple[Prepared, Search, Any]:
-        """Search on the first version of the data, and on the second if what was found on the first does not hold."""
+        """Search on the first version of the data, and on the second if smoothing turns out not to help."""
         data, *others = versions
         search = self._search(data)
         found = _checked(search(data.problem, settings, progress))
@@ -228,7 +228,7 @@ class BlockedEstimator(FittedFunction):
         return choice
 
     def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Settings) -> None:
-        """Say what to expect on new rows; a function that is no better there than the null model is no answer."""
+        """Estimate the error on new rows; if the null model predicts them as well, nothing was found."""
         assessment = self._assessment(data, found, choice, settings)
         if not assessment.beats_null and self._may_find_nothing():
             self._find_nothing()
@@ -241,13 +241,13 @@ class BlockedEstimator(FittedFunction):
         self.expected_rmse_, self.residual_quantiles_ = assessment.rmse, assessment.quantiles
 
     def _assessment(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> Assessment:
-        """Assess the function on held-out rows, which have also chosen it."""
+        """Assess the function on held-out rows, which were also used to choose it."""
         again = choice.chosen.quick and len(data.target.y) <= MOST_REFITTED
         scored = choice.trial.score(choice.fit) if again else choice.chosen.scored
         return Assessment.of(scored.models, replace(choice.trial, y=data.target.y))
 
     def _frequencies(self, data: Prepared, search: Search, settings: Settings, progress: Progress) -> FloatArray:
-        """Return how often each answer is found when the blocks are drawn anew with replacement."""
+        """Return how often each answer is found in bootstrap resamples of the blocks."""
         total: Any = 0.0
         for k in range(self.n_resamples):
             problem = data.resampled(np.random.default_rng([settings.seed, k]), self.n_blocks)
@@ -256,11 +256,11 @@ class BlockedEstimator(FittedFunction):
 
 
 def _checked(found: Any) -> Any:
-    """Return what was found; warn if the first stage has diverged."""
+    """Return what was found; warn if the first stage diverged."""
     if found.first_outcome is Outcome.DIVERGED:
         warnings.warn(f"The first stage: {found.first_outcome.value}", stacklevel=5)
     return found
 
 
 def _left_out(row: int) -> str:
-    return f"Row {row} was left out: its target lies absurdly far from all others."
+    return f"Row {row} was left out: its target is absurdly far from all others."

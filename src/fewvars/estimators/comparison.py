@@ -1,4 +1,4 @@
-"""Variables, directions or neither: compare them on the same held-out blocks, and choose the simplest that suffices."""
+"""Variables, directions or neither: compare them on the same held-out blocks and choose the simplest adequate form."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,7 +42,7 @@ class Comparison:
     forms : tuple of str
         "mean", "variables", "directions" and "network" (of all inputs), from simple to complicated.
     numbers : (forms,)
-        How many numbers say what y depends on: none, the variables, the loadings of the directions, or the weights
+        How many numbers describe what y depends on: none, the variables, the loadings of the directions, or the weights
         of the first layer of the network.
     errors, errors_se : (forms,)
         Held-out mean squared error over the variance of y as measured, and its standard error over the blocks.
@@ -121,7 +121,7 @@ def compare(
     'variables'
     """
     _check_shared(parameters)
-    if parameters.get("cv") is not None:  # once: a generator has its splits once only, and a splitter may be random
+    if parameters.get("cv") is not None:  # computed once: a splitter may be a generator, or random
         parameters["cv"] = checked_splits(parameters["cv"], X, y, trajectory)
     if random_state is None:
         random_state = check_seed(None)
@@ -173,13 +173,13 @@ def _check_shared(parameters: dict[str, Any]) -> None:
 
 
 def _not_few(variables: FewVariablesRegressor, directions: FewDirectionsRegressor) -> list[str]:
-    """Return which of the two are as numerous as the inputs, and so say nothing about which inputs matter."""
+    """Return which of the two are as numerous as the inputs, so that they do not show which inputs matter."""
     counts = {"variables": int(variables.support_.sum()), "directions": directions.n_directions_}
     return [form for form, count in counts.items() if count == variables.n_features_in_]
 
 
 def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, t: Any, trajectory: Any) -> Prepared:
-    """Prepare the data as the model has decided, with outputs as measured, of total variance one."""
+    """Prepare the data with the model's choice of smoothing, and outputs as measured, with total variance one."""
     inputs, outputs = np.asarray(X, float), np.asarray(y, float).reshape(len(X), -1)
     weight = np.ones(len(inputs)) if sample_weight is None else np.asarray(sample_weight, float)
     rows = Rows.of(inputs, outputs, weight, t, trajectory, model.cv)

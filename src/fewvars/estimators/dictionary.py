@@ -18,7 +18,7 @@ _SPLITS = 4
 
 
 class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Regression on all monomials up to a degree, few of them kept.
+    """Sparse polynomial regression on all monomials up to a degree.
 
     Inputs whose mean exceeds 8 of their standard deviations are shifted to a round number near the mean, and the
     monomials are those of the shifted inputs (see `origin_`): the raw ones would be nearly collinear. With

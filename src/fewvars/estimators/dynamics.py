@@ -1,4 +1,4 @@
-"""A whole dynamical system from measured trajectories: the graph, the equations, a simulation, and how sure."""
+"""Find a whole dynamical system from measured trajectories: the graph, the equations and the evidence."""
 
 from copy import copy
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""One equation of a system: which inputs it depends on, how sure, and the function. All equations share the inputs."""
+"""Find one equation of a system: the inputs it depends on, the evidence, and the function."""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.tested import edge_evidence, propose
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
-PAIRS = 6  # pairs of inputs that are tried where tests have found too little
+PAIRS = 6  # pairs of inputs that are tried if tests have found too little
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 
 
@@ -44,7 +44,7 @@ class EquationSettings:
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """What was found for one variable.
+    """The equation of one variable.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Equation:
     scores : (groups,)
         Minus the decimal logarithm of the p-value of leaving a selected group out, or of adding another.
     p_values : (groups,)
-        From rows that have not chosen the other groups.
+        From rows that were not used to choose the other groups.
     frequencies : (groups,)
         Share of the resamples in which each group was selected; NaN without resamples.
     held_out_error : float

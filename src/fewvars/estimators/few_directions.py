@@ -45,8 +45,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
         predict held-out blocks better than the measured ones; discrete columns are always left alone.
     head : {"auto", "network", "dictionary"}, default="auto"
-        The function of the combinations: a network, or a sparse polynomial; "auto" takes the one that does better
-        on the held-out blocks, the polynomial in a tie.
+        The function of the combinations: a network, or a sparse polynomial; "auto" chooses the one that predicts the
+        held-out blocks better, or the polynomial in a tie.
     max_degree : int, default=4
         Largest degree of the polynomial.
     loss : {"squared", "huber", "poisson"}, default="squared"
@@ -182,7 +182,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if self._encoding is not None:
             j = next(iter(self._encoding.levels()))
             raise ValueError(
-                f"X: column {column_names(self)[j]!r} is a category, of which there are no linear combinations: leave "
+                f"X: column {column_names(self)[j]!r} is a category, and categories have no linear combinations: leave "
                 "it out, or use FewVariablesRegressor."
             )
         check_whole("max_rank", self.max_rank)

@@ -26,8 +26,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
         Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
         predict held-out blocks better than the measured ones; discrete columns are always left alone.
     head : {"auto", "network", "dictionary"}, default="auto"
-        The function on the selected inputs: a network, or a sparse polynomial; "auto" takes the one that
-        does better on the held-out blocks, the polynomial in a tie.
+        The function on the selected inputs: a network, or a sparse polynomial; "auto" chooses the one that
+        predicts the held-out blocks better, or the polynomial in a tie.
     max_degree : int, default=4
         Largest degree of the polynomial.
     n_variables : int, optional
@@ -64,11 +64,11 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
         Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
     shuffle : bool or "auto", default="auto"
         Whether to hold out random quarters of the rows instead. "auto" does so without times and trajectories, unless
-        neighbouring rows resemble each other after a linear function of the inputs is taken out. `notes_` says why.
+        the residuals of neighbouring rows in a linear fit are clearly correlated. `notes_` says why.
     solver : {"momentum", "monotone"}, default="momentum"
         How the path is computed: by mini-batches with momentum, or by the slower full-batch proximal gradient method in
         double precision, whose objective never increases. With "monotone", `path_` holds a certificate for each
-        strength: how close to stationary it ended, the smallest step taken and the largest constant met.
+        strength: its distance to stationarity, the smallest step and the largest estimate of the Lipschitz constant.
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path (at most, if monotone), and of each refit.
     path_factor : float, default=1.15
@@ -97,8 +97,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     feature_importances_se_ : (n_features,)
         Its standard error over the held-out blocks.
     q_values_ : (n_features,)
-        The smallest false discovery rate at which each input would be selected, by tests on rows that have not chosen
-        the other inputs. An input that is selected with a value above 0.2 is weakly supported.
+        The smallest false discovery rate at which each input would be selected, by tests on rows that were not
+        used to choose the other inputs. An input that is selected with a value above 0.2 is weakly supported.
     interactions_ : tuple of pairs of str
         Pairs of selected inputs (or groups of inputs) whose effects depend on each other: those that occur together in
         a term of the polynomial, or, with another head, those whose product is significant.

@@ -153,7 +153,7 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         super()._fit(X, targets(numbers, self.classes_.size, present), weight, t, trajectory)
 
     def _ordered(self, rows: Rows, outputs: FloatArray) -> Rows:
-        """Mix the classes, unless rows are in the order of time."""
+        """Mix the classes, unless rows are in time order."""
         if rows.t is not None or rows.trajectory is not None or rows.splits is not None:
             return rows
         order = mixed_order(outputs[rows.chosen], np.random.default_rng(check_seed(self.random_state)))
@@ -190,8 +190,8 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
     ) -> np.ndarray:
         """Return the most probable class of each row, (n,).
 
-        With `t` the rows are taken for a noisy trajectory and smoothed first, as those of the fit were; not if these
-        were used as measured (`smoothed_` is False). Without `t` they never are.
+        With `t`, the rows are smoothed first, like those of the fit, unless the fit used rows as measured (`smoothed_`
+        is False). Without `t`, they are never smoothed.
         """
         probabilities = self.predict_proba(X, t=t, trajectory=trajectory)
         unknown = np.isnan(probabilities).any(axis=1)
@@ -204,5 +204,5 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
 
 
 def _of_classes(outputs: FloatArray) -> FloatArray:
-    """Return one column for each class, (n, classes), where the only one (n, 1) is that of the second of two."""
+    """Return one column for each class, (n, classes), given these, or only that of the second of two classes."""
     return np.column_stack([1.0 - outputs, outputs]) if outputs.shape[1] == 1 else outputs

@@ -1,4 +1,4 @@
-"""What a fitted model says of itself: one record that the command line, the report and the plots read."""
+"""The results of a fitted model in one record, which the command line, the report and the plots read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,18 +7,13 @@ from typing import Literal
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.columns.encoding import Encoding
-from fewvars.engine.losses import SQUARED, CrossEntropy, Huber, Loss, Poisson, SquaredError
+from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads import Head
 from fewvars.search.variables.evidence import WEAK
 
 SHARE = "share of the variance of the output"
-_ERROR_NAMES: dict[type[Loss], str] = {
-    SquaredError: "mean squared error, as a share of the variance,",
-    Huber: "Huber loss, in squared robust standard deviations,",
-    Poisson: "deviance, as a share of that of the mean,",
-    CrossEntropy: "log loss",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +119,7 @@ class Findings:
 
     @property
     def near_misses(self) -> list[tuple[int, float]]:
-        """Numbers and q-values of inputs that were not selected though these are at most 0.2, smallest first."""
+        """Numbers and q-values, smallest first, of inputs that were not selected though it is at most 0.2."""
         if self.q_values is None:
             return []
         near = np.flatnonzero(~self.selected & (self.q_values <= WEAK))
@@ -141,17 +136,17 @@ class Findings:
     @property
     def additive(self) -> bool:
         """Whether no two variables interact, so that the function is a sum of functions of one variable each."""
-        tested = self.q_values is not None  # older models say nothing about interactions
+        tested = self.q_values is not None  # models from older files have no interactions
         return tested and self.kind == "variables" and self.count > 1 and not self.interactions
 
     @property
     def error_name(self) -> str:
-        """What errors are, in words that a number can follow."""
-        return _ERROR_NAMES[type(self.loss)]
+        """The name of the error, as a phrase that a number can follow."""
+        return self.loss.error_name
 
     @property
     def error_unit(self) -> str:
-        """What errors are measured in, in words."""
+        """The unit of the errors, in words."""
         return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
 
     def equation_names(self, targets: Sequence[str]) -> list[str]:
@@ -160,7 +155,7 @@ class Findings:
             return [f"log-odds of [{targets[0]} = {self.classes[1]}]"]
         if self.classes:
             return [f"logit of [{targets[0]} = {label}]" for label in self.classes]
-        return [f"log {target}" if isinstance(self.loss, Poisson) else target for target in targets]
+        return [self.loss.predicted_name(target) for target in targets]
 
     @property
     def count(self) -> int:
@@ -169,5 +164,5 @@ class Findings:
 
     @property
     def noun(self) -> str:
-        """What was counted, in the right number: "1 variable", "3 directions"."""
-        return f"{self.count} {self.kind[:-1] if self.count == 1 else self.kind}"
+        """The count with its noun: "1 variable", "3 directions"."""
+        return counted(self.count, self.kind.removesuffix("s"))

@@ -1,4 +1,4 @@
-"""What a fitted model does: evaluate its function at new rows, and say what was found."""
+"""Fitted models: evaluate the function at new rows, and return what was found."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Literal
@@ -78,7 +78,7 @@ class FittedFunction(BaseEstimator):
         return summary(self.findings())
 
     def outside_range(self, X: ArrayLike) -> np.ndarray:
-        """Return which inputs of which rows are smaller or larger than all training data, (n, n_features) bool.
+        """Return which inputs of which rows are outside the range of the training data, (n, n_features) bool.
 
         Predictions for such rows are extrapolations. Inputs that the prediction does not depend on are never outside.
         """
@@ -87,13 +87,13 @@ class FittedFunction(BaseEstimator):
             raise ValueError("This model is from an older file, without the range of the training data: fit it again.")
         lowest, highest = self.input_range_
         beyond = (values < lowest) | (values > highest)
-        if self._encoding is not None:  # a column of X may be several inputs
+        if self._encoding is not None:  # a column of X may have become several inputs
             parts, beyond = beyond, np.zeros((len(values), self.n_features_in_), bool)
             np.logical_or.at(beyond.T, self._encoding.sources, parts.T)
         return self.findings().selected & beyond
 
     def _input_names(self) -> list[str]:
-        """Return a name for each input: that of the column which it stems from."""
+        """Return a name for each input: that of its column."""
         names = column_names(self)
         return names if self._encoding is None else [names[j] for j in self._encoding.sources]
 
@@ -101,13 +101,13 @@ class FittedFunction(BaseEstimator):
         """Return the inputs (n, inputs); rows that were left out because a value is missing hold NaN."""
         check_is_fitted(self, "head_")
         if t is None and trajectory is not None:
-            raise ValueError("trajectory is of use only with t: give the times too, or leave both out.")
+            raise ValueError("trajectory has no effect without t: give the times too, or leave both out.")
         smooths = t is not None and self.smoothed_
         values = given_to_predict(self, X, t, trajectory, None if smooths else self._used())
         if t is None:
             return values
         runs = trajectory_rows(trajectory, len(values))
-        times = sample_times(t, runs)  # complains, whether or not they are used
+        times = sample_times(t, runs)  # raises an error for bad times, whether or not they are used
         if smooths:
             whole = ~np.isnan(values).any(axis=1)
             labels = None if trajectory is None else np.asarray(trajectory)[whole]
@@ -147,7 +147,7 @@ class FittedFunction(BaseEstimator):
         return text[0] if self._single_output else text
 
     def _common_findings(self) -> dict[str, Any]:
-        """Return what the findings of all such models say."""
+        """Return the findings that all such models have."""
         check_is_fitted(self, "head_")
         return {
             "inputs": tuple(column_names(self)),

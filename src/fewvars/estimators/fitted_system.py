@@ -1,4 +1,4 @@
-"""What a fitted system answers: graphs, equations, the vector field, simulations and scores."""
+"""Fitted systems: graphs, equations, the vector field, simulations and scores."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ RANGE = 0.5  # part of a variable's range by which a simulation may leave it
 
 
 class FittedSystem(BaseEstimator):
-    """Abstract: the answers of a model whose `fit` has found a function of few inputs for each variable."""
+    """Abstract: a model with a function of few inputs for each variable, which `fit` has found."""
 
     target: str
     smoothing: str

@@ -1,4 +1,4 @@
-"""From the X and y that a user gives to `fit` and `predict` to numbers: encoded tables, and rows without gaps."""
+"""Turn the X and y that a user gives to `fit` and `predict` into numbers: encode tables and drop incomplete rows."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from fewvars.series.gaps import bridge_gaps, gaps_in_words
 
 
 class Given(NamedTuple):
-    """What was given to `fit`.
+    """The checked arguments of `fit`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Given(NamedTuple):
 
 
 def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
-    """Check X and y, encode a table, and find the rows that count; the names of the columns are set on the model."""
+    """Check X and y, encode a table, and find the rows to use; the model learns the names of the columns."""
     check_choice("missing", model.missing, model._MISSING)
     check_choice("unseen", model.unseen, UNSEEN)
     y, present = _target(y)
@@ -71,7 +71,7 @@ def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
         encoding = Encoding.of(table, names, types, rows, indicate=model.missing == INDICATE, bridged=bridges)
         if bridges:
             table = _bridged(table, encoding, names, t, trajectory, loudly=True)
-        values = encoding.apply(table, names, missing=model.missing, unseen=BASE)  # in rows that do not count
+        values = encoding.apply(table, names, missing=model.missing, unseen=BASE)  # in rows that are left out
         values, outputs = checked(copy(model), values)  # a copy, as the model knows the names of the table's columns
     elif model.missing == ERROR:
         _check_complete(values, names)
@@ -87,7 +87,7 @@ def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
 def given_to_predict(model: Any, X: Any, t: Any, trajectory: Any, used: np.ndarray | None) -> FloatArray:
     """Return the inputs (n, inputs), with NaN where a value is missing and rows with missing values are left out.
 
-    Of an encoded table, only the columns in `used` (a mask) are looked at.
+    Only the columns of an encoded table that are in `used` (a mask) are read.
     """
     encoding: Encoding | None = model._encoding
     table = None if encoding is None else raw_columns(X)
@@ -138,7 +138,7 @@ def _types(model: Any) -> dict[int, str]:
 
 
 def _target(y: Any) -> tuple[Any, np.ndarray | None]:
-    """Return y with any other value in place of missing ones, and the rows where it is present; None if all are."""
+    """Return y with missing values replaced by an arbitrary one, and the rows where it is present; None for all."""
     values = np.asarray(y)
     missing = missing_values(values)
     if values.ndim not in (1, 2) or not missing.any():
@@ -157,7 +157,7 @@ def _unknown_targets(present: np.ndarray) -> str:
 
 
 def _rows_to_learn_from(table: Sequence[Raw], present: np.ndarray | None, missing: str) -> np.ndarray | None:
-    """Return the rows (n,) that will not be left out, or None for all; all too if none would remain."""
+    """Return the rows (n,) that will not be left out, or None for all rows, also if none would remain."""
     if missing == DROP:
         whole = ~np.any([column.missing for column in table], axis=0)
         present = whole if present is None else present & whole
@@ -165,23 +165,23 @@ def _rows_to_learn_from(table: Sequence[Raw], present: np.ndarray | None, missin
 
 
 def _check_complete(values: FloatArray, names: Sequence[str]) -> None:
-    gone = np.isnan(values)
-    if gone.any():
-        column = int(np.argmax(gone.any(axis=0)))
-        raise ValueError(missing_message(names[column], gone[:, column]))
+    is_missing = np.isnan(values)
+    if is_missing.any():
+        column = int(np.argmax(is_missing.any(axis=0)))
+        raise ValueError(missing_message(names[column], is_missing[:, column]))
 
 
 def _check_enough(values: FloatArray, counted: np.ndarray, present: np.ndarray, names: Sequence[str]) -> None:
-    """Complain if too few rows are left without missing values."""
+    """Raise an error if too few rows are left without missing values."""
     if counted.sum() >= FEWEST_ROWS:
         return
-    gone = np.isnan(values).mean(axis=0)
-    worst = int(np.argmax(gone))
-    if not gone[worst]:
+    share_missing = np.isnan(values).mean(axis=0)
+    worst = int(np.argmax(share_missing))
+    if not share_missing[worst]:
         raise ValueError(f"y is missing in all but {present.sum()} rows: give at least {FEWEST_ROWS} with a value.")
     raise ValueError(
         f"missing='drop' leaves {counted.sum()} of {len(counted)} rows: choose missing='indicate', or leave out "
-        f"columns such as {names[worst]!r}, of which {gone[worst]:.0%} are missing."
+        f"columns such as {names[worst]!r}, in which {share_missing[worst]:.0%} of the values are missing."
     )
 
 

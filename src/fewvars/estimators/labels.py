@@ -1,4 +1,4 @@
-"""Class labels: what they may be, targets for cross-entropy, and an order of the rows that mixes the classes."""
+"""Class labels: checks, targets for cross-entropy, and an order of the rows that mixes the classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from fewvars._common.validation import FloatArray, check_real
 from fewvars.columns.raw import missing_values
 
-FEWEST_OF_A_CLASS = 2  # so that one can be held out
+FEWEST_OF_A_CLASS = 2  # so that some rows of each class can be held out
 MOST_CLASSES = 100
 
 

@@ -1,4 +1,4 @@
-"""From trajectories to what the search for equations is given: inputs, and left sides in one of three forms."""
+"""Turn trajectories into the data of the search for equations: inputs, and left sides in one of three forms."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from fewvars.series.weak_form import WeakForm
 
 NARROWEST = 3  # samples on each side of the centre of a window
 FEWEST_WINDOWS = 8
-KEPT = 0.9  # part of the variance of a derivative that windows should keep: wider ones have less noise
+KEPT = 0.9  # share of the variance of a derivative that windows should keep; wider windows have less noise
 TARGETS = ("weak", "derivative", "step")
 
 

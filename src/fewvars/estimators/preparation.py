@@ -1,4 +1,4 @@
-"""From standardised inputs and a target to what a search is given, with the rows to hold out."""
+"""Combine standardised inputs and a target into the input of a search, with the rows to hold out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from fewvars.series.splits import BlockedSplit
 # Random quarters of fewer rows than this are drawn several times: which rows they hold out should not decide.
 FEW_ROWS, REPEATS = 1000, 3
 QUARTERS = 4
-FOLDS = 5  # of the rows that the whole search is repeated without
+FOLDS = 5  # parts of the rows; the whole search is repeated without each
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class Prepared:
         return self.problem.held_out
 
     def later(self) -> HeldOut:
-        """Return rows to hold out of a forecast, each later than all rows that it is trained on."""
+        """Return splits for a forecast, in which all held-out rows are later than the training rows."""
         rows = self.inputs.rows
         return HeldOut.of(rows.later(FOLDS), rows.sample_weight, rows.trajectory)
 
@@ -197,7 +197,7 @@ def _splits(
     if shuffle:
         repeats = repeats if n < FEW_ROWS else 1
         return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=seed).split(nothing))
-    if max(map(len, rows.runs)) < 4:  # too short to be cut: hold out whole runs
+    if max(map(len, rows.runs)) < 4:  # runs too short to be cut: hold out whole runs
         return list(GroupKFold(min(QUARTERS, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
     splitter = BlockedSplit(
         QUARTERS, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None
@@ -206,12 +206,12 @@ def _splits(
 
 
 def _informative(splits: list[Split], Y: FloatArray) -> list[Split]:
-    """Return the splits whose training rows tell something about every output: they must not lack a class."""
+    """Return the splits whose training rows contain every class (more generally, where every output varies)."""
     varying = np.ptp(Y, axis=0) > 0
     kept = [(train, test) for train, test in splits if (np.ptp(Y[train], axis=0) > 0)[varying].all()]
     if not kept:
         raise ValueError(
-            "y: a class occurs in one part of the rows only, so that none is left to learn from when it is held out; "
+            "y: a class occurs in only one part of the rows, so nothing can be learned about it if that is held out; "
             "give more rows of it, merge it with another, or use shuffle=True."
         )
     return kept

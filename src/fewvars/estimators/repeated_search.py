@@ -1,4 +1,4 @@
-"""What to expect on new rows if variables are few: search and fit are repeated without each part of the rows."""
+"""The error to expect on new rows, from a search and fit repeated without each part of the rows in turn."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from fewvars.search.variables.ridge_judge import RidgeJudge
 from fewvars.search.variables.search import Variables, find_in_closed_form
 from fewvars.search.variables.settings import VariableSettings
 
-MOST_REPEATED = 20_000  # rows, to repeat the whole search without each fold
+MOST_REPEATED = 20_000  # most rows for which the whole search is repeated without each fold
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What the order of a user's rows means, and whether they hold their own past: it decides which rows to hold out."""
+"""Whether the order of a user's rows means something, and whether columns are lagged; this decides what to hold out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class RowOrder:
 
     @classmethod
     def of(cls, rows: Rows, X: FloatArray, y: FloatArray, shuffle: Any, names: Sequence[str]) -> "RowOrder":
-        """Find it out for inputs (n, d) and outputs (n, k).
+        """Examine inputs (n, d) and outputs (n, k).
 
         Parameters
         ----------

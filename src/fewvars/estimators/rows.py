@@ -1,4 +1,4 @@
-"""The rows of a user's table that count: weights, times, runs, and which of them the user wants held out."""
+"""The rows of a user's table that are used: weights, times, runs, and the user's choice of held-out rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ FEWEST_ROWS = 8
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a user's table that count, one run after the other, with weights of mean one.
+    """The rows of a user's table that are used, one run after the other, with weights of mean one.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Rows:
     ) -> "Rows":
         """Leave out the rows of weight zero, and put those of each run together."""
         counted = counted_rows(sample_weight, fewest=FEWEST_ROWS)
-        weight = sample_weight / sample_weight.max()  # first, as sums of huge weights overflow
+        weight = sample_weight / sample_weight.max()  # checked first, because sums of huge weights overflow
         labels = None if trajectory is None else np.asarray(trajectory)
         runs = trajectory_rows(labels, len(X))
         rows = np.concatenate(runs)
@@ -54,12 +54,12 @@ class Rows:
                 raise ValueError(f"t has shape {t.shape}: give one value for each of the {counted.size} rows of X.")
             t = t[rows]
         elif t is not None and not counted.all():
-            t = sample_times(t, runs)[rows]  # the rows that are left out leave a gap in time
+            t = sample_times(t, runs)[rows]  # rows that are left out leave a gap in time
         splits = None if cv is None else _splits_of_user(cv, X, y, labels, rows)
         kept = None if labels is None else labels[rows]
         found = cls(rows, weight[rows] / weight[rows].mean(), t, kept, splits)
         if t is not None:
-            sample_times(t, found.runs)  # complains, whether or not they are used
+            sample_times(t, found.runs)  # raises an error for bad times, whether or not they are used
         return found
 
     def __len__(self) -> int:
@@ -94,11 +94,11 @@ class Rows:
 
     @property
     def in_order(self) -> bool:
-        """Whether the user says that their order means something: times, runs, or splits by their numbers."""
+        """Whether the user's arguments make the order meaningful: times, runs, or splits by row number."""
         return self.t is not None or self.trajectory is not None or self.splits is not None
 
     def mixed(self, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> np.ndarray:
-        """Return places (n,) in a random order that depends on what the rows hold, not on how they were ordered.
+        """Return places (n,) in a random order that depends on the contents of the rows, not on their order.
 
         X and y are the inputs (n, d) and outputs (n, k) of these rows.
         """
@@ -106,7 +106,7 @@ class Rows:
         return by_values[rng.permutation(len(self))]
 
     def only(self, places: np.ndarray) -> "Rows":
-        """Return some of them, by their places; splits that the user gave do not apply to a part."""
+        """Return some of the rows, by their places, without the user's splits, which refer to all rows."""
         t = None if self.t is None else sample_times(self.t, self.runs)[places]
         labels = None if self.trajectory is None else self.trajectory[places]
         weight = self.sample_weight[places]

@@ -1,4 +1,4 @@
-"""Integrate a learned field, and say how it ended: it may leave the data that it was learned from, or blow up."""
+"""Integrate a learned field, and report whether it left the range of the training data or blew up."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Inputs and targets as searches see them: smoothed in time where that is asked for, and standardised."""
+"""Standardised inputs and targets for the searches, smoothed in time if that is asked for."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +51,7 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the inputs shall explain.
+    """The outputs to explain.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Target:
 
     @classmethod
     def of(cls, inputs: Inputs, y: FloatArray, loss: Loss = SQUARED) -> "Target":
-        """Smooth the outputs (n, k) if the inputs say so and they were measured, and scale them."""
+        """Scale the outputs (n, k), smoothed first if the inputs say so and the outputs are measured values."""
         rows, measured = inputs.rows, loss.measured
         smooth, gap = smooth_columns(y, rows.t, rows.trajectory) if inputs.smooths_target and measured else (y, 0)
         scaling = Scaling.under(loss, smooth, rows.sample_weight)

@@ -1,17 +1,16 @@
-"""What was found, in sentences; names and figures come from one record, so that no two of them can disagree."""
+"""The findings in sentences; all names and numbers come from one record, so they cannot disagree."""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import first_few
 from fewvars.estimators.findings import Findings
-
-MOST = 8  # entries of a list before it is cut short
 
 
 def summary(found: Findings, target: str = "y") -> str:
-    """Return a few lines about what was found on a target."""
+    """Return a few lines about what a target depends on."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
     error = expectation(found.error_name, found.expected_error, found.expected_error_se, found.expected_rmse)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
@@ -31,7 +30,7 @@ def _headline(found: Findings, target: str) -> list[str]:
         q_value = "" if found.q_values is None else f", q = {found.q_values[found.order[k]]:.2g}"
         lines.append(f"  {name:<{width}}  {evidence}{q_value}{' (weak evidence)' if found.weak[k] else ''}")
     if found.interactions:
-        lines.append("Interactions: " + _listed([f"{one} with {other}" for one, other in found.interactions]) + ".")
+        lines.append("Interactions: " + first_few([f"{one} with {other}" for one, other in found.interactions]) + ".")
     return lines
 
 
@@ -44,24 +43,19 @@ def _function(found: Findings, target: str) -> list[str]:
 
 
 def expectation(name: str, error: float, se: float, rmse: Sequence[float] | FloatArray) -> list[str]:
-    """Return what to expect on new rows, in a sentence; nothing if it is not known."""
+    """Return the error to expect on new rows as a sentence; nothing if it is not known."""
     if np.isnan(error):
         return []
-    in_units = "" if not len(rmse) else f"; root mean squared error {_listed([f'{value:.4g}' for value in rmse])}"
+    in_units = "" if not len(rmse) else f"; root mean squared error {first_few([f'{value:.4g}' for value in rmse])}"
     return [f"Expected on new rows: {name} {error:.3g} ± {se:.2g}{in_units}."]
 
 
 def doubts(near: Sequence[tuple[str, float]], stand_ins: Iterable[Sequence[str]]) -> list[str]:
-    """Return what almost entered (names and q-values), and what could stand in for what did (pairs)."""
+    """Return sentences about near misses (names and q-values), and about stand-ins (pairs of names)."""
     lines = []
     if near:
-        lines.append(f"Near misses: {_listed([f'{name} (q = {q_value:.2g})' for name, q_value in near])}.")
+        lines.append(f"Near misses: {first_few([f'{name} (q = {q_value:.2g})' for name, q_value in near])}.")
     pairs = [f"{other} for {one}" for one, other in stand_ins]
     if pairs:
-        lines.append(f"Inputs that would predict as well in place of others: {_listed(pairs)}.")
+        lines.append(f"Inputs that would predict as well in place of others: {first_few(pairs)}.")
     return lines
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - MOST} more" if len(texts) > MOST else ""
-    return ", ".join(texts[:MOST]) + more

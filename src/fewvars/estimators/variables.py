@@ -1,4 +1,4 @@
-"""What the few-variables regressor and classifier share: what may be selected, the search, and the evidence."""
+"""The common part of the few-variables regressor and classifier: which inputs may be selected, search and evidence."""
 
 import warnings
 from collections.abc import Iterable, Set
@@ -30,9 +30,9 @@ from fewvars.search.variables.tested import false_discovery_rates, interacting
 
 
 class FewVariables(SelectorMixin, BlockedEstimator):
-    """Finds the few inputs that an output depends on. Subclasses say under which loss, and what they predict."""
+    """Finds the few inputs that an output depends on. Subclasses define the loss and the predictions."""
 
-    # Parameters of every such estimator, stored by the constructors of the subclasses.
+    # Parameters of all these estimators, stored by the constructors of the subclasses.
     n_variables: int | None
     include: Any
     exclude: Any
@@ -167,7 +167,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         return found.support.groups[self.path_.labels].astype(float)
 
     def _interpret(self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> None:
-        """Let the support follow a polynomial, and find which variables act together and which could stand in."""
+        """Match the support to the polynomial, and find interactions and stand-ins."""
         if isinstance(self._head, PolynomialHead):
             self._agree_with(self._head, replace(choice.trial, held_out=data.problem.reserve), found.groups)
         labels, polynomial = found.groups.labels, self._head.as_polynomial()
@@ -181,7 +181,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         self.stand_ins_ = self._named(stand_ins(data.problem, labels, mask, search))
 
     def _agree_with(self, head: PolynomialHead, trial: Trial, groups: Groups) -> None:
-        """Let the support follow the polynomial, and measure what each variable adds to it."""
+        """Match the support to the polynomial, and measure what each variable adds to it."""
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
@@ -192,7 +192,7 @@ class FewVariables(SelectorMixin, BlockedEstimator):
             rise, spread = np.zeros((2, used.size))
             rise[members], spread[members] = agreed.importances, agreed.importances_se
             self.feature_importances_, self.feature_importances_se_ = rise[columns], spread[columns]
-        else:  # coefficients under other losses depend on a ridge: what each variable adds was measured by the search
+        else:  # under other losses coefficients depend on a ridge, so the importances are those of the search
             self._head, used[members] = follow(head, trial, labels, asked)
             self.feature_importances_ = np.where(used[columns], self.feature_importances_, 0.0)
             self.feature_importances_se_ = np.where(used[columns], self.feature_importances_se_, 0.0)
@@ -207,11 +207,11 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         repeated = assess_by_repetition(data, found, choice, settings)
         if repeated.explains:
             return repeated
-        own = super()._assessment(data, found, choice, settings)  # part of the rows may be too few to find anything
+        own = super()._assessment(data, found, choice, settings)  # a part of the rows may be too small to find anything
         return own if own.clearly_beats_null else repeated
 
     def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
-        """Return pairs of groups by name: that of an input, or those of the inputs of a group."""
+        """Return pairs of groups as pairs of names; a group is named after its inputs."""
         names, labels = column_names(self), self.path_.labels
         of_group = [" + ".join(names[j] for j in np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
         return tuple((of_group[g], of_group[h]) for g, h in pairs)

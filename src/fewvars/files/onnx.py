@@ -1,9 +1,9 @@
 """Fitted models as ONNX graphs, to predict where there is no Python: all inputs in, predictions out.
 
 The graph takes `X` (n, d), all inputs in the user's units, and returns `y`, (n,) or (n, outputs) as `predict`
-does. It is made of operations that onnxruntime has in both precisions (Softplus in double precision is none of
-them, so it is composed). Unlike `predict`, a graph does not refuse missing values: they come out as nan, unless the
-model was fitted with missing="indicate". Categories are refused.
+does. It uses operations that onnxruntime has in both precisions (not Softplus in double precision, which is
+therefore composed). Unlike `predict`, a graph does not reject missing values: they become nan, unless the
+model was fitted with missing="indicate". Categories are rejected.
 """
 
 import json
@@ -23,13 +23,14 @@ from fewvars.engine.network import Network
 from fewvars.estimators import FewVariablesClassifier, FewVariablesRegressor, SparseDictionaryRegressor
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.fitted import FittedRegressor
+from fewvars.estimators.inputs import column_names
 from fewvars.estimators.variables import FewVariables
 from fewvars.paper.base import NetworkRegressor
 from fewvars.polynomials.polynomial import Polynomial
 
 __all__ = ["export_onnx"]
 
-# Old enough for runtimes of several years ago; nothing here needs more.
+# Runtimes of several years ago support it, and nothing here needs a newer one.
 _OPSET, _IR_VERSION = 17, 8
 _DTYPES = ("float64", "float32")
 
@@ -85,8 +86,7 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], dtype: str =
 
 
 def _metadata(model: Any, version: str) -> dict[str, str]:
-    names = [f"x{j}" for j in range(model.n_features_in_)]
-    names = [str(name) for name in getattr(model, "feature_names_in_", names)]
+    names = column_names(model)
     support = getattr(model, "support_", np.ones(len(names), bool))
     return {
         "fewvars": version,
@@ -210,7 +210,7 @@ def _(model: FewVariablesClassifier, graph: Graph, x: str) -> tuple[str, bool]:
 
 def _selected(model: FewVariables, graph: Graph, x: str) -> str:
     """Return the inputs of the head, at all columns x (n, d): missing numbers become their mean and an indicator."""
-    encoding, values = model._encoding, graph.columns(x, model.support_)
+    encoding, values = model.findings().encoding, graph.columns(x, model.support_)
     if encoding is None:
         return values
     chosen = [encoding.columns[j] for j in np.flatnonzero(model.support_)]
@@ -238,8 +238,8 @@ def _(model: FewDirectionsRegressor, graph: Graph, x: str) -> tuple[str, bool]:
 
 def _means(model: FittedRegressor, graph: Graph, coordinates: str) -> str:
     """Add the head at its inputs (n, k), and turn logarithms of rates into rates."""
-    predicted = model.findings().head.export(graph, coordinates)
-    return graph.add("Exp", predicted) if model.loss == "poisson" else predicted
+    found = model.findings()
+    return graph.add(found.loss.mean_operation, found.head.export(graph, coordinates))
 
 
 @outputs.register

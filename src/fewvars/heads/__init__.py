@@ -40,7 +40,7 @@ KINDS: list[type[HeadKind]] = [Polynomials, Networks]
 
 
 def kinds_of(head: str, settings: HeadSettings) -> list[HeadKind]:
-    """Return the kinds of heads that ``head="auto"`` or the name of one head asks for."""
+    """Return the kinds of heads for ``head="auto"`` or for the name of one head."""
     check_choice("head", head, ("auto", *(kind.head.name for kind in KINDS)))
     return [kind.of(settings) for kind in KINDS if head in ("auto", kind.head.name)]
 

@@ -1,4 +1,4 @@
-"""The function and the variables agree: the function uses each variable, and predicts worse without it."""
+"""Make the function and the support agree: the function uses each variable, and predicts worse without it."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Agreed:
 def agree(
     head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, weak: np.ndarray, max_degree: int = 4
 ) -> Agreed:
-    """Add terms of a variable that the function lacks if that helps, and drop variables that it does not miss.
+    """Add terms of unused variables if that helps, and drop variables whose removal does not raise the error.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def agree(
 def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polynomial]:
     """Return polynomials with powers of some inputs (d,) bool, or with products of them and those that occur.
 
-    They are in the order of preference: the first that is not worse than the best is taken.
+    They are in order of preference: we choose the first that is not worse than the best.
     """
     unit = np.eye(own.size, dtype=np.int64)
     mine, others = unit[own], unit[form.support]

@@ -13,12 +13,12 @@ from fewvars.series.outliers import clip_outliers
 
 # Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
 MOST_MATCHES, CLOSE = 3, 0.8
-CLIPPINGS = 2  # the first function is spoiled by the outliers that it is to tell from the others
+CLIPPINGS = 2  # the outliers that the first function should reveal have spoilt it
 
 
 @dataclass(frozen=True, eq=False)
 class HeadChoice:
-    """Which kind of head was chosen, and why.
+    """The chosen kind of head and the errors behind the choice.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class HeadChoice:
 
     @property
     def name(self) -> str:
-        """What the chosen kind of head is called."""
+        """The name of the chosen kind of head."""
         return MeanHead.name if self.kind is None else self.kind.head.name
 
 
@@ -62,7 +62,7 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
         if best is None or _improves(chosen.errors, best.chosen.errors, trial.held_out):
             best = HeadChoice(kind, chosen, errors, trial)
     if best is None:
-        raise ValueError("None of the kinds of heads suits these data.")
+        raise ValueError("No kind of head is suitable for these data.")
     return best
 
 
@@ -94,5 +94,5 @@ def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -
 
 
 def _improves(errors: FloatArray, simpler: FloatArray, held_out: HeldOut) -> bool:
-    """Return whether a head does better than a simpler one in most pieces, and is not badly wrong in a few."""
+    """Return whether a head is better than a simpler one on most pieces, and not much worse on a few."""
     return not held_out.not_worse(simpler, errors) and held_out.mean(errors) < held_out.mean(simpler)

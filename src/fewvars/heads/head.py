@@ -1,4 +1,4 @@
-"""A head is the function that was learned of the selected variables or directions: what every head can do."""
+"""The interface of heads: a head is the learned function of the selected variables or directions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Head(ABC):
     name : str
         What the parameter `head` and the attribute `head_` call it.
     noun : str
-        What it is called in prose, without an article.
+        Its name in prose, without an article.
     stored : dict
         What each field of the dataclass must be, in the words of `fewvars._common.kinds`: files hold these fields.
     """
@@ -49,7 +49,7 @@ class Head(ABC):
     @property
     @abstractmethod
     def n_inputs(self) -> int:
-        """Number of variables or directions that it is a function of."""
+        """Number of arguments: variables or directions."""
 
     @property
     @abstractmethod
@@ -66,18 +66,18 @@ class Head(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what it is, to follow "The function is"."""
+        """Return a description that completes "The function is ..."."""
 
     @abstractmethod
     def export(self, graph: Graph, x: str) -> str:
         """Add the function at x (n, inputs) to a graph; return the name of its value (n, outputs)."""
 
     def text(self, names: Sequence[str], *, digits: int = 4) -> list[str] | None:
-        """Return each output as text in the names of the inputs, with at least so many digits; None if too long."""
+        """Return each output as text in the names of the inputs, with at least these digits; None if too long."""
         return None
 
     def as_polynomial(self) -> Polynomial | None:
-        """Return the polynomial that it is, with coefficients (terms, outputs), for pages that print mathematics."""
+        """Return the function as a polynomial, coefficients (terms, outputs), for reports; None if it is not one."""
         return None
 
     def check(self) -> None:  # noqa: B027 - most heads have nothing to check

@@ -1,4 +1,4 @@
-"""A kind of head lists what could be fitted, from simple to complicated, and finds the one that suits the data."""
+"""The interface of kinds of heads: a kind lists candidates from simple to complicated, and chooses between them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ Fit = Callable[[FloatArray, FloatArray, FloatArray], Head]
 
 @dataclass(frozen=True)
 class HeadSettings:
-    """What the parameters of an estimator ask of heads; each kind uses what concerns it.
+    """The parameters of an estimator that concern heads; each kind uses some of them.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class HeadSettings:
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The candidate of one kind that suits the data: how to fit it, and how it did on the held-out rows.
+    """The chosen candidate of one kind: how to fit it, and its scores on the held-out rows.
 
     `quick` says that it was scored after a shorter fit than the one that it will get. `rough` is a quicker fit that is
     nearly as good, for repetitions.
@@ -113,7 +113,7 @@ class Trial:
         return self.score_splits(lambda _, train: fit(self.X[train], self.y[train], self.weight[train]))
 
     def score_splits(self, fit: Callable[[int, np.ndarray], Predictor]) -> Scored:
-        """Do the same with anything that fits a function to the training rows of a split, given both."""
+        """Do the same with a callable that fits a function, given the number of a split and its training rows."""
         return self.held_out.score(fit, self.X, self.y, self.weight, self.row_loss)
 
     def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
@@ -137,12 +137,12 @@ class HeadKind(ABC):
     @classmethod
     @abstractmethod
     def of(cls, settings: HeadSettings) -> Self:
-        """Return the kind as an estimator's parameters ask for it."""
+        """Return the kind with the parameters of an estimator."""
 
     @abstractmethod
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
-        """Return whether these data allow such a head; one that was asked for by name is fitted all the same."""
+        """Return whether these data allow such a head; a head that the user names is fitted anyway."""
 
     @abstractmethod
     def choose(self, trial: Trial, rival: FloatArray | None) -> Chosen:
-        """Return the candidate that suits the data; `rival` are the errors (pieces,) of a simpler kind, if any."""
+        """Return the best candidate; `rival` holds the errors (pieces,) of a simpler kind, if any."""

@@ -15,7 +15,7 @@ from fewvars.heads.head import Graph, Head
 @final
 @dataclass(frozen=True, eq=False)
 class MeanHead(Head):
-    """The mean (outputs,), whatever the inputs; under other losses than squared error, the constant that suits them."""
+    """The mean (outputs,), whatever the inputs; under losses other than squared error, the best constant."""
 
     name: ClassVar = "mean"
     noun: ClassVar = "mean of the output"
@@ -25,7 +25,7 @@ class MeanHead(Head):
 
     @classmethod
     def fit(cls, X: FloatArray, y: FloatArray, weight: FloatArray, loss: Loss = SQUARED) -> "MeanHead":
-        """Take the weighted mean of y (n, outputs), or another null model."""
+        """Compute the weighted mean of y (n, outputs), or another null model."""
         return cls(loss.null_model(y, weight))
 
     @property

@@ -19,7 +19,7 @@ from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.search.held_out import Scored
 from fewvars.series.scaling import Scaling
 
-_FEW_PARAMETERS = 250  # smaller networks are so quickly fitted that they see as many rows as one of this size
+_FEW_PARAMETERS = 250  # smaller networks are fitted so quickly that they use as many rows as one of this size
 MANY_ROWS = 10_000  # of which a look at a network is cheap compared with its fit
 
 FEWEST_LABELS = 500  # rows with labels or counts
@@ -94,7 +94,7 @@ class NetworkHead(Head):
         return graph.add("Add", scaled, graph.numbers(self.outputs.mean))
 
     def check(self) -> None:
-        """Raise ValueError unless parameters and scalings fit the network."""
+        """Raise ValueError unless the parameters and scalings fit the network."""
         check_parameters("NetworkHead.thetas", self.network, self.thetas.shape[1])
         require(len(self.thetas) > 0, "NetworkHead.thetas is empty")
         require(self.inputs.mean.size == self.network.n_inputs, "NetworkHead.inputs does not fit the network")
@@ -107,7 +107,7 @@ def n_parameters(n_inputs: int, widths: Sequence[int], n_outputs: int) -> int:
 
 
 def check_parameters(name: str, network: Network, length: int) -> None:
-    """Complain unless a parameter vector of this length fits the network."""
+    """Raise ValueError unless a parameter vector of this length fits the network."""
     needed = n_parameters(network.n_inputs, network.widths, network.n_outputs)
     require(length == needed, f"{name} has {length} parameters: the network needs {needed}")
 
@@ -141,15 +141,15 @@ class Networks(HeadKind):
 
     @classmethod
     def of(cls, settings: HeadSettings) -> "Networks":
-        """Take the activation, the seed and the threads from the settings; labels and counts need stronger ridges."""
+        """Use the activation, the seed and the threads of the settings; labels and counts need stronger ridges."""
         return cls(settings=settings) if settings.loss.measured else cls(ridges=LIKELIHOOD_RIDGES, settings=settings)
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
-        """Return whether there are rows enough: with few labels, networks separate the classes by chance."""
+        """Return whether there are enough rows: with few labels, networks separate the classes by chance."""
         return self.settings.loss.measured or len(X) >= FEWEST_LABELS
 
     def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
-        """Return the widths that do best at the middle ridge, with the smallest ridge not worse than the best.
+        """Return the best widths at the middle ridge, with the smallest ridge not worse than the best.
 
         What one network gains by a larger ridge, the average over networks has already. If the rival wins anyway,
         other ridges are not tried. If its error is less than a tenth of that of the first widths, the other widths are
@@ -208,7 +208,7 @@ class Networks(HeadKind):
     ) -> NetworkHead:
         """Fit networks of one shape from several random starts; of many rows, from `start` (networks, parameters).
 
-        Ridges are compared from one start, or good and bad luck with the start would decide.
+        Ridges are compared from the same start; otherwise the luck of the start would decide.
         """
         network = Network(X.shape[1], widths, y.shape[1], self.settings.activation)
         loss = self.settings.loss
@@ -229,7 +229,7 @@ class Networks(HeadKind):
         return NetworkHead(network, np.array(thetas), inputs, targets.of_predictions(loss), ridge)
 
     def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
-        """Return the runs of the solver: each uses one row in so many, and has options of its own.
+        """Return the runs of the solver, each with the share of the rows that it uses and its options.
 
         With many rows, a first run on few of them does most of the work. Slowly growing damping then saves iterations:
         it tries more steps in each, but they cost little compared with the Jacobian.

@@ -23,7 +23,7 @@ MOST_OUTPUTS = 10_000  # of a polynomial without terms
 # Rows that must carry a product of several variables, those of two rare events resting on a handful: one in forty, and
 # ten are always enough.
 ROWS_PER_CARRYING, FEWEST_FOR_PRODUCTS = 40, 10
-MOST_REWEIGHTED = 300  # monomials under losses other than squared error, which need several fits instead of one
+MOST_REWEIGHTED = 300  # most monomials under losses other than squared error, which need several fits instead of one
 
 
 @final
@@ -80,7 +80,7 @@ class PolynomialHead(Head):
     def check(self) -> None:
         """Raise ValueError unless the coefficients have two axes, with a believable number of outputs."""
         coefficients = self.polynomial.coefficients
-        require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients has not two axes")
+        require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients does not have two axes")
         # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
         believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
         require(believable, f"PolynomialHead.polynomial has {coefficients.shape[1]} outputs and no terms")
@@ -99,7 +99,7 @@ class Polynomials(HeadKind):
 
     @classmethod
     def of(cls, settings: HeadSettings) -> "Polynomials":
-        """Take the largest degree from the settings."""
+        """Use the largest degree of the settings."""
         return cls(max_degree=settings.max_degree, settings=settings)
 
     def degrees(self, X: FloatArray, y: FloatArray) -> list[int]:
@@ -120,7 +120,7 @@ class Polynomials(HeadKind):
         return trial.simplest_not_worse([partial(self.fit, degree=degree) for degree in degrees])
 
     def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
-        """Fit a sparse polynomial; its own blocks, inside these rows, choose how sparse."""
+        """Fit a sparse polynomial; blocks held out of these rows choose the number of terms."""
         splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
         cv, counts = list(splits.split(X)), weight / weight.mean()
         options: dict[str, Any] = {
@@ -130,7 +130,7 @@ class Polynomials(HeadKind):
             "fewest_rows": min(FEWEST_FOR_PRODUCTS, len(X) // ROWS_PER_CARRYING),
         }
         if self.settings.loss == SQUARED:
-            # Where the rows were smoothed, and need a gap, their errors are functions of the inputs.
+            # If rows were smoothed, and therefore need a gap, their errors are functions of the inputs.
             tolerance = EVIDENCE if self.settings.gap else TIE
             found = fit_polynomial(X, y, tolerance=tolerance, **options).polynomial
         else:

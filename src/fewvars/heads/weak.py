@@ -1,4 +1,4 @@
-"""The choice of a head in weak form: what is compared are averages over windows of time, as they were measured.
+"""The choice of a head in weak form, which compares measured averages over windows of time.
 
 A polynomial is linear in its coefficients, so that it is fitted to the averages themselves. Networks are fitted to
 derivatives of the smoothed trajectory, and only scored by averages.
@@ -173,7 +173,7 @@ class WeakPolynomials:
         return self._head(fits[k]), errors[k]
 
     def _linear(self, degree: int) -> Polynomial:
-        """Return a sparse sum of the columns up to a degree; held-out windows choose how sparse."""
+        """Return a sparse sum of the columns up to a degree; held-out windows choose the number of terms."""
         data = self.data
         own = int((self.exponents.sum(axis=1) <= degree).sum())
         found = fit_polynomial(

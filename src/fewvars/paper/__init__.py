@@ -1,4 +1,4 @@
-"""The paper to the letter: its algorithms, its network baselines, and the choices that it leaves open."""
+"""The paper, implemented literally: its algorithms, its network baselines, and the choices that it leaves open."""
 
 from fewvars.paper.algorithm1 import AdaptiveGroupLassoRegressor
 from fewvars.paper.algorithm2 import AdaptiveDirectionsRegressor

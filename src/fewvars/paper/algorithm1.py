@@ -1,4 +1,4 @@
-"""The paper's Algorithm 1 to the letter, as a scikit-learn regressor and selector."""
+"""The paper's Algorithm 1, implemented literally, as a scikit-learn regressor and selector."""
 
 from typing import final
 

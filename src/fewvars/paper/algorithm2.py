@@ -1,4 +1,4 @@
-"""The paper's Algorithm 2 to the letter, as a scikit-learn regressor: functions of few linear combinations."""
+"""The paper's Algorithm 2, implemented literally, as a scikit-learn regressor: functions of few linear combinations."""
 
 from dataclasses import replace
 from typing import final
@@ -79,7 +79,7 @@ class AdaptiveDirectionsRegressor(TwoStages):
 
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
         if not data.samples.Y.any():
-            # A constant output needs only the output bias. From two small layers the loss then begins at almost
+            # A constant output needs only the output bias. With two small layers the loss then begins at almost
             # zero, and what Adam's first steps make of it would count as divergence.
             configuration = replace(configuration, n_first=0)
         return super()._train(data, configuration, seed)
@@ -90,7 +90,7 @@ class AdaptiveDirectionsRegressor(TwoStages):
         rows, columns = first.weights[living], second.weights[:, living]
         self.directions_ = rows / self.x_scale_
         self.n_directions_ = int(living.sum())
-        # Scaled before they are multiplied: parameters of a run that diverged are finite, their products may not be.
+        # Scaled before multiplying: the parameters of a diverged run are finite, but their products may not be.
         sizes = np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0)
         product = (columns / (sizes[1] or 1.0)) @ (rows / (sizes[0] or 1.0))
         s = np.linalg.svd(product, compute_uv=False)[: self.n_directions_]

@@ -1,4 +1,4 @@
-"""What the paper's network regressors share: standardisation, the two stages, prediction and selection."""
+"""The common part of the paper's network regressors: standardisation, the two stages, prediction and selection."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from fewvars.search.path import Path
 
 
 class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
-    """A network on inputs and outputs divided by their standard deviations; subclasses say how it is trained."""
+    """A network on inputs and outputs divided by their standard deviations; subclasses define the training."""
 
     _first_activation = "tanh"
 
@@ -53,17 +53,17 @@ class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         self.random_state = random_state
 
     def _configuration(self) -> Configuration:
-        """Return the checked choices; those that the estimator does not have are the default ones."""
+        """Return the checked choices, with defaults for those that the estimator does not have."""
         chosen = self.get_params(deep=False)
         return Configuration(**{item.name: chosen[item.name] for item in fields(Configuration) if item.name in chosen})
 
     @abstractmethod
     def _train(self, data: Standardised, configuration: Configuration, seed: int) -> Stage:
-        """Return parameters of `network_` that suit the data."""
+        """Return trained parameters of `network_`."""
 
     @abstractmethod
     def _interpret(self) -> None:
-        """Store what the fitted parameters say about the inputs."""
+        """Set the fitted attributes that describe the inputs."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the network.

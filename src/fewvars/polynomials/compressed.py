@@ -18,9 +18,9 @@ from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
 from fewvars._common.validation import FloatArray, check_whole
 from fewvars.polynomials.polynomial import monomial_count, monomial_values
 
-# What is left of a column is rounding error when it is smaller than this share of the column.
+# A remainder of a column below this share of it is a rounding error.
 DEPENDENT = 1e-10
-# Residuals below this share of the output are rounding errors: of two such fits neither is better.
+# Residuals below this share of the output are rounding errors: of two such fits, neither is better.
 ROUNDING = 1e-12
 
 
@@ -188,7 +188,7 @@ def check_memory(n: int, d: int, *, max_degree: int, outputs: int = 1, max_memor
 
 
 def _largest_degree(needed: Callable[[int], float], limit: int, max_memory: float) -> int:
-    """Return the largest degree below the limit whose dictionary fits, by bisection; zero if none does."""
+    """Return the largest degree below the limit whose dictionary fits into memory, by bisection; zero if none does."""
     fits, fails = 0, limit
     while fails - fits > 1:
         middle = (fits + fails) // 2

@@ -24,7 +24,7 @@ __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
 METHODS = ("subsets", "threshold", "l1")
 _ROWS_FOR_DIGITS = 1000
-# Root mean square residual, in units of the spread of y, of a fit that is exact but for rounding.
+# Root mean square residual, in units of the spread of y, of a fit that is exact up to rounding.
 _EXACT = 1e-9
 
 
@@ -109,7 +109,7 @@ def fit_polynomial(
     max_degree : int
         Largest degree of a monomial, at least 1.
     method : {"subsets", "threshold", "l1"}
-        How few terms are found.
+        How the terms are selected.
     strength : float, optional
         Fixed strength.
     cv : int, splitter or iterable of (train, test) index pairs, optional
@@ -184,7 +184,7 @@ class _Choice:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing but rounding errors is left."""
+        """Whether the residual consists of rounding errors only."""
         limit = self.data.n * _EXACT**2
         return all(path.residuals[i] <= limit for path, i in zip(self.paths, self.chosen, strict=True))
 

@@ -1,4 +1,4 @@
-"""How many terms a polynomial needs: errors on held-out rows along its path, and the paired comparison of them."""
+"""Choose the number of terms of a polynomial by a paired comparison of held-out errors along its path."""
 
 from dataclasses import dataclass
 from typing import Any, final
@@ -38,7 +38,7 @@ class HeldOutErrors:
     def fewest_terms(self, n_terms: NDArray[np.intp], tolerance: float) -> int:
         """Index of the smallest fit whose errors exceed those of the best by at most `tolerance` standard errors.
 
-        Where most pieces are quiet, a fit that misses a rare event could pass; so its mean error may at most be double.
+        If most pieces are quiet, a fit could miss a rare event; so its mean error may be at most double.
         """
         means = self.means
         best = self.values[:, means.argmin()]
@@ -77,7 +77,7 @@ def _fits(data: OneOutput, constant: bool, path: DictionaryPath, method: str) ->
         fits = l1_path(data, constant, path.strengths)
         return fits.coefficients, fits.constant
     fits = subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
-    # Equally many terms, or fewer where columns that differ overall are alike in this part.
+    # Equally many terms, or fewer if columns that differ overall are equal in this part.
     n_terms = fits.n_terms
     matching = [int(np.argmax(n_terms <= size)) for size in path.n_terms]
     return fits.coefficients[matching], fits.constant[matching]
@@ -103,4 +103,4 @@ def _pieces(test: NDArray[np.intp], weight: FloatArray) -> NDArray[np.intp]:
     count = int(runs[-1]) + 1
     pieces = runs * most // count if count > most else runs
     live = np.bincount(pieces, weight) > 0
-    return (np.cumsum(live) - 1).clip(0)[pieces]  # a piece without weight goes with the one before it
+    return (np.cumsum(live) - 1).clip(0)[pieces]  # a piece without weight is merged with the one before it

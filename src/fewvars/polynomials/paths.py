@@ -113,7 +113,7 @@ class _CoordinateDescent:
         if self.total == 0.0:
             return np.zeros_like(start), True
         residual = ((self.target - self.factor @ start) ** 2).sum()
-        # The duality gap relative to what is left to explain, not to the outputs.
+        # The duality gap is relative to the residual, not to the outputs.
         tolerance = np.clip(1e-3 * residual / self.total, 1e-12, 1e-3)
         try:
             _, solution, gaps = enet_path(
@@ -128,7 +128,7 @@ class _CoordinateDescent:
                 copy_X=False,
                 **self.options,
             )
-        except ConvergenceWarning:  # where the user has turned warnings into errors
+        except ConvergenceWarning:  # if the user has turned warnings into errors
             return start, False
         gap = gaps[0] * len(self.factor)  # scikit-learn divides it by r
         return solution[:, 0], bool(gap <= tolerance * self.total * (1 + 1e-12))

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewvars._common.validation import FloatArray
 
 _CHUNK_ELEMENTS = 2**22
-_INDICATOR = r"\[[^\[\]`\n]+\]"  # such as [site = north], which needs no other marks
+_INDICATOR = r"\[[^\[\]`\n]+\]"  # such as [site = north], which needs no quotes
 
 
 def monomial_count(d: int, degree: int, *, constant: bool = True) -> int:
@@ -51,7 +51,7 @@ def monomial_values(X: FloatArray, exponents: NDArray[np.int64]) -> FloatArray:
 
 
 def carried_monomials(exponents: NDArray[np.int64], X: FloatArray, fewest_rows: int) -> NDArray[np.int64]:
-    """Leave out products of several variables that are zero in all but a few rows of X: nothing can be said of them."""
+    """Leave out products of several variables that are zero in all but a few rows of X, which cannot be estimated."""
     sparse = np.count_nonzero(X, axis=0) < len(X)
     if not sparse.any() or not fewest_rows:
         return exponents
@@ -140,7 +140,7 @@ class Polynomial:
         """
         values = self.predict(X)
         size = np.abs(values).max(axis=0, initial=0.0)
-        size = np.where(size > 0, size, 1.0)  # ratios to it can be squared without overflow
+        size = np.where(size > 0, size, 1.0)  # ratios to this unit can be squared without overflow
         spread = (values / size).std(axis=0)
         allowed = share * np.where(spread > 1e-9, spread, 1.0)  # of a constant, its size
         for digits in range(4, 17):

@@ -1,4 +1,4 @@
-"""What is to be fitted: checked data in suitable units, and the monomials to choose from."""
+"""The data of a fit, checked and in suitable units, and the monomials to choose from."""
 
 from dataclasses import dataclass, replace
 from typing import final
@@ -34,7 +34,7 @@ class Problem:
         max_memory: float,
         fewest_rows: int = 0,
     ) -> "Problem":
-        """Check the data and choose their units; raise MemoryError before anything large is built."""
+        """Check the data and choose units; raise MemoryError before anything large is built."""
         inputs, outputs, weight = _checked(X, y, sample_weight)
         check_memory(*inputs.shape, max_degree=max_degree, outputs=outputs.shape[1], max_memory=max_memory)
         exponents = monomial_exponents(inputs.shape[1], max_degree, constant=False)

@@ -1,4 +1,4 @@
-"""Least squares on given terms, to see what a polynomial is worth on other rows or without some of its variables."""
+"""Least squares on given terms, to test a polynomial on other rows or without some of its variables."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from fewvars.polynomials.polynomial import Polynomial, monomial_values
 
 
 def refitted(polynomial: Polynomial, X: FloatArray, Y: FloatArray, weight: FloatArray) -> Polynomial:
-    """Fit the coefficients (terms, outputs) that are not zero anew, to X (n, d), Y (n, outputs) and weights (n,)."""
+    """Refit the nonzero coefficients (terms, outputs) to X (n, d), Y (n, outputs) and weights (n,)."""
     roots = np.sqrt(weight)[:, None]
     columns = roots * monomial_values(X - polynomial.origin, polynomial.exponents)
     size = np.sqrt((columns**2).mean(axis=0))
@@ -23,7 +23,7 @@ def refitted(polynomial: Polynomial, X: FloatArray, Y: FloatArray, weight: Float
 
 
 def without(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
-    """Leave out the terms in which one of these inputs (d,) occurs; if nothing is left, there is a constant."""
+    """Leave out the terms in which one of these inputs (d,) occurs; if no term is left, add a constant."""
     kept = ~polynomial.exponents[:, inputs].any(axis=1)
     if not kept.any():
         constant = np.zeros((1, polynomial.exponents.shape[1]), np.int64)
@@ -32,7 +32,7 @@ def without(polynomial: Polynomial, inputs: NDArray[np.bool_]) -> Polynomial:
 
 
 def with_terms(polynomial: Polynomial, exponents: NDArray[np.int64]) -> Polynomial:
-    """Add those of some terms (terms, d) that it lacks to all outputs, with coefficients yet to be fitted."""
+    """Add those of the terms (terms, d) that it lacks to all outputs, with placeholder coefficients."""
     known = set(map(tuple, polynomial.exponents.tolist()))
     new = np.array([row for row in exponents.tolist() if tuple(row) not in known], np.int64)
     if not new.size:

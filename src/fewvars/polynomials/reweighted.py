@@ -43,7 +43,7 @@ class _Monomials:
         values = monomial_values((X - origin) / scale, exponents)
         means = np.average(values, axis=0, weights=weight)
         spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
-        spreads = np.where(spreads > 1e-9, spreads, np.inf)  # those that do not vary become zero
+        spreads = np.where(spreads > 1e-9, spreads, np.inf)  # constant columns become zero
         return cls(exponents, origin, scale, (values - means) / spreads, means, spreads)
 
     def polynomial(self, terms: np.ndarray, B: FloatArray) -> Polynomial:
@@ -84,7 +84,7 @@ def fit_polynomial_under(
         Products of several inputs that are zero in all but fewer rows are left out.
     """
     library = _Monomials.of(X, max_degree, sample_weight, fewest_rows)
-    if max_degree == 1:  # every input was selected
+    if max_degree == 1:  # every input was selected, so all enter
         terms = np.arange(library.columns.shape[1])
     else:
         terms = _chosen(library.columns, Y, sample_weight, loss, cv)
@@ -167,6 +167,6 @@ def _held_out_loss(
 
 
 def _rounded(values: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return values with as few digits as their scale allows."""
+    """Round values to as few digits as their scale allows."""
     unit = 10.0 ** np.floor(np.log10(scale))
     return np.round(values / unit) * unit

@@ -1,4 +1,4 @@
-"""Paths of ever fewer terms of a dictionary: candidates, their best subsets or what thresholds leave, and the fits."""
+"""Paths of ever fewer terms of a dictionary, by best subsets or by sequential thresholding, and their fits."""
 
 from functools import partial
 
@@ -17,9 +17,9 @@ _MOST_CANDIDATES = 100
 def subset_path(data: OneOutput, constant: bool = True) -> DictionaryPath:
     """Least squares on ever fewer terms, from many to none; the constant is a term like the others.
 
-    Subsets of at most 12 terms are the best that exchanges find among 100 candidates: all columns, or those that
-    orthogonal matching pursuit takes first. Larger ones are what elimination leaves, of all columns if there are at
-    least three samples for each. The strength of a fit is its smallest standardised coefficient.
+    Subsets of at most 12 terms are the best that exchanges find among 100 candidates: all columns, or the first ones
+    that orthogonal matching pursuit selects. Larger subsets come from elimination, of all columns if there are at least
+    three samples for each. The strength of a fit is its smallest standardised coefficient.
     """
     if not constant:
         return _path(data, data.factor, data.target, constant=False, by_size=False)
@@ -77,7 +77,7 @@ def _matched(data: OneOutput, limit: int) -> NDArray[np.intp]:
             break
         chosen[best] = True
         block = data.factor[:, best]
-        for _ in range(2):  # once leaves rounding behind, twice is enough
+        for _ in range(2):  # a single projection leaves rounding errors, two are enough
             block = block - basis @ (basis.T @ block)
         directions, upper, _ = qr(block, mode="economic", pivoting=True)
         rank = (np.abs(np.diag(upper)) > DEPENDENT * np.sqrt(data.n)).sum()

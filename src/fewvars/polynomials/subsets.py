@@ -16,9 +16,9 @@ from fewvars._common.validation import FloatArray
 from fewvars.engine.kernels import best_addition, elimination, exchange, fit_columns
 from fewvars.polynomials.compressed import DEPENDENT, ROUNDING, reflected, triangle
 
-# Subsets of more terms are those that elimination leaves: an exchange among k terms takes k least-squares problems.
+# Larger subsets come from elimination alone: an exchange among k terms takes k least-squares problems.
 LARGEST_EXCHANGED = 12
-_GAIN = 1e-9  # share of the residual that an exchange must gain, so that rounding does not lead round in circles
+_GAIN = 1e-9  # share of the residual that an exchange must gain, so that rounding cannot cause a cycle
 
 
 @final
@@ -102,9 +102,9 @@ def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
 
 
 def eliminated(problem: Columns, more_than: int = -1, *, by_size: bool = False) -> list[NDArray[np.intp]]:
-    """Subsets on the way from all columns to none; a tenth goes at a time, that which raises the residual least.
+    """Subsets on the way from all columns to none; the tenth that raises the residual least is removed at a time.
 
-    With `by_size`, those with the smallest coefficients go instead, as in sequential thresholding.
+    With `by_size`, the columns with the smallest coefficients are removed instead, as in sequential thresholding.
     """
     columns, upper, target = _independent(problem)
     steps = elimination(upper, target, by_size)

@@ -20,7 +20,7 @@ from fewvars.polynomials.polynomial import Polynomial
 FAR = 8.0
 # Beyond this an output loses digits that the fit needs.
 FAR_OUTPUT = 1e6
-# Powers of ten, over all factors of a monomial, that need no scaling.
+# Powers of ten, summed over all factors of a monomial, up to which no scaling is needed.
 _USUAL = 100.0
 # A power of two that a float can hold with room to spare.
 _LARGEST_POWER = 1000.0
@@ -78,7 +78,7 @@ def _origin(values: FloatArray, far: float) -> FloatArray:
     A column that varies by rounding alone counts as constant and is not shifted.
     """
     size = np.abs(values).max(axis=0, initial=0.0)
-    ratios = values / np.where(size > 0, size, 1.0)  # whose squares do not overflow
+    ratios = values / np.where(size > 0, size, 1.0)  # scaled so that squares do not overflow
     mean, spread = ratios.mean(axis=0), ratios.std(axis=0)
     shifted = (np.abs(mean) > far * spread) & (spread > 2 * np.finfo(float).eps)
     origin = np.zeros(values.shape[1])

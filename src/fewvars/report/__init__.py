@@ -1,4 +1,4 @@
-"""One HTML file that answers the question and shows the evidence; it needs no network and runs nothing foreign."""
+"""One HTML file with the answer and its evidence; it needs no network and runs only its own script."""
 
 import os
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from datetime import date as calendar
 from typing import Any
 
 from fewvars._common.atomic import write_atomically
+from fewvars._common.optional import require_matplotlib
 from fewvars.report._answer import heading, key_figures
 from fewvars.report._classes import classification
 from fewvars.report._evidence import evidence
@@ -52,9 +53,9 @@ def write_report(
     feature_names : sequence of d str, optional
         Names of the variables. Default: those that the model was fitted with, or x0, x1, ...
     command : str, optional
-        Command line that makes the report.
+        Command that made the report.
     seconds : float, optional
-        That the fit took.
+        Duration of the fit.
     """
     text = report_html(
         model,
@@ -82,10 +83,7 @@ def report_html(model: Any, X: Any, y: Any, *, date: str | None = None, **about:
     **about
         The other arguments of `write_report`.
     """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("A report needs")
     facts = gather(model, X, y, **about)
     with drawing():
         compared = classification if facts.found.classes else agreement

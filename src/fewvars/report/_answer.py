@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from fewvars._common.wording import counted
 from fewvars.displays.names import short
 from fewvars.engine.losses import SQUARED
 from fewvars.report._equation import number
-from fewvars.report._facts import Facts
+from fewvars.report._facts import Facts, listed
 from fewvars.report._markup import Markup, join, name_of, tag
 
 _MOST_NAMED = 12
@@ -24,13 +25,13 @@ def answer(facts: Facts) -> Markup:
     if facts.constant:
         return _constant_answer(facts)
     d = len(facts.names)
-    output = _names_in_words([name_of(target) for target in facts.answers], 4)
+    output = Markup(listed([name_of(target) for target in facts.answers], 4))
     verb = "depends" if len(facts.answers) == 1 else "depend"
     if not facts.count:
         nothing = (
-            f"No direction in the space of {_many(d, 'variable')}"
+            f"No direction in the space of {counted(d, 'variable')}"
             if facts.by_directions
-            else f"None of {_many(d, 'variable')}"
+            else f"None of {counted(d, 'variable')}"
         )
         return join(
             nothing,
@@ -40,28 +41,16 @@ def answer(facts: Facts) -> Markup:
         )
     if facts.by_directions:
         found = "one direction" if facts.count == 1 else f"{facts.count} directions"
-        return join(output, f" {verb} on {found} in the space of {_many(d, 'variable')}.")
-    chosen = [name_of(facts.names[j], class_="variable") for j in facts.found.order]
-    return join(output, f" {verb} on {facts.count} of {_many(d, 'variable')}: ", _names_in_words(chosen), ".")
+        return join(output, f" {verb} on {found} in the space of {counted(d, 'variable')}.")
+    chosen = listed([name_of(facts.names[j], class_="variable") for j in facts.found.order], _MOST_NAMED)
+    return join(output, f" {verb} on {facts.count} of {counted(d, 'variable')}: ", Markup(chosen), ".")
 
 
 def _constant_answer(facts: Facts) -> Markup:
     verb = "is" if len(facts.targets) == 1 else "are"
-    output = _names_in_words([name_of(target) for target in facts.targets], 4)
-    values = _names_in_words([number(value, 6) for value in facts.y[0]], 4)
+    output = Markup(listed([name_of(target) for target in facts.targets], 4))
+    values = Markup(listed([number(value, 6) for value in facts.y[0]], 4))
     return join(output, f" {verb} ", values, f" in all {facts.n_samples} rows, so there is nothing to explain.")
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _names_in_words(names: list[Markup], most: int = _MOST_NAMED) -> Markup:
-    """Return "a, b and c", or the first names "and 7 more"."""
-    shown = names if len(names) <= most else [*names[:most], tag("span", f"{len(names) - most} more")]
-    if len(shown) == 1:
-        return shown[0]
-    return join(*[join(name, ", ") for name in shown[:-2]], shown[-2], " and ", shown[-1])
 
 
 def key_figures(facts: Facts) -> Markup:
@@ -111,7 +100,7 @@ def _thousands(count: int) -> str:
 
 def _samples(facts: Facts) -> str:
     if facts.trajectory is not None:
-        return f"in {_many(len(np.unique(facts.trajectory)), 'run')}, in time order."
+        return f"in {counted(len(np.unique(facts.trajectory)), 'run')}, in time order."
     return "in time order." if facts.times is not None else "without times."
 
 

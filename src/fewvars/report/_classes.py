@@ -1,4 +1,4 @@
-"""How well classes are told apart on held-out rows: confusion, ROC, precision and recall, calibration."""
+"""How well the classifier separates the classes of held-out rows: confusion, ROC, precision and recall, calibration."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ def _figures(probabilities: FloatArray, numbers: np.ndarray, names: list[str]) -
 
 
 def calibration_points(p: FloatArray, happened: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean probability, share observed and its standard error, in up to ten bins of equally many rows."""
+    """Return mean probability, observed share and its standard error, in up to ten bins with equally many rows."""
     order = np.argsort(p, kind="stable")
     bins = np.array_split(order, max(1, min(10, len(p) // _FEWEST_IN_BIN)))
     predicted = np.array([p[rows].mean() for rows in bins])

@@ -1,4 +1,4 @@
-"""The evidence in a report: what each variable or direction is worth, the sizes that were tried, and the path."""
+"""The evidence in a report: the importance of each variable or direction, the sizes that were tried, and the path."""
 
 from typing import cast
 
@@ -48,7 +48,7 @@ def evidence(facts: Facts) -> Markup:
 
 
 def importance_table(facts: Facts) -> Markup:
-    """Return what each selected variable is worth."""
+    """Return the table of importances of the selected variables."""
     if not facts.count:
         return tag("p", "No variable was selected, so there are no importances.")
     found, resampled, q_values = facts.found, facts.found.frequencies, facts.found.q_values
@@ -59,7 +59,7 @@ def importance_table(facts: Facts) -> Markup:
             tag("th", name_of(facts.names[j]), _levels(facts, j), scope="row"),
             tag("td", number(importance, 3), class_="number"),
             tag("td", "± ", number(se, 2), class_="number"),
-            None if q_values is None else tag("td", _sureness(q_values[j]), class_="number"),
+            None if q_values is None else tag("td", _q_value_text(q_values[j]), class_="number"),
             None if resampled is None else tag("td", f"{resampled[j]:.0%}", class_="number"),
         )
         for j, importance, se in evidence[:_MOST_ROWS]
@@ -88,7 +88,7 @@ def _levels(facts: Facts, j: int) -> Markup | None:
     return tag("p", listed([short(level, 24) for level in levels[j]], 8), class_="soft")
 
 
-def _sureness(q_value: float) -> str:
+def _q_value_text(q_value: float) -> str:
     return f"{q_value:.2g}" + (" (weak)" if q_value > WEAK else "")
 
 
@@ -102,7 +102,7 @@ def _interactions(facts: Facts) -> str:
 
 
 def loadings_table(facts: Facts) -> Markup:
-    """Return the singular values and the variables that weigh most in each direction."""
+    """Return the singular values, and the variables with the largest loadings in each direction."""
     if not facts.count:
         return tag("p", "No direction was found, so there are no loadings.")
     weights = cast(FewDirectionsRegressor, facts.model).directions_ * np.asarray(facts.X, float).std(axis=0)

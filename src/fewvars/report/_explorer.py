@@ -18,7 +18,7 @@ _MOST_NAMED = 60
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the path: its name, the steps at which it comes to life or dies in turn, whether it was selected."""
+    """One line of the path: its name, the steps at which it appears or disappears, and whether it was selected."""
 
     name: str
     switches: list[int]
@@ -91,7 +91,7 @@ class Lives:
 
     @property
     def reading(self) -> str:
-        """What the page says before anyone moves the slider."""
+        """The text of the page before anyone moves the slider."""
         count = len(self.living) or "none"
         return f"At λ = {self.strengths[self.chosen]:.3g}, {count} of {self.total} {self.what} are left."
 
@@ -126,7 +126,7 @@ def explorer(facts: Facts) -> tuple[Markup, Markup] | None:
 
 
 def _position(ax: Any, strength: float) -> float:
-    """Return where a strength is from left to right, in units of the SVG."""
+    """Return the horizontal position of a strength, in units of the SVG."""
     return float(ax.transData.transform((strength, ax.get_ylim()[1]))[0])
 
 
@@ -138,7 +138,7 @@ def _cursor(ax: Any, strength: float) -> Markup:
 
 
 def _slider(lives: Lives) -> Markup:
-    """Return the slider, hidden until the script is there to listen to it."""
+    """Return the slider, which is hidden until the script has started."""
     return Markup(
         f'<input id="path-slider" type="range" min="0" max="{len(lives.strengths) - 1}" value="{lives.chosen}" '
         'aria-label="Strength of the penalty" aria-controls="path-alive" hidden>'

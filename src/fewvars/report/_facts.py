@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model, its data, and names for both."""
+"""The contents of a report: a fitted model, its data, and names for both."""
 
 import warnings
 from collections.abc import Sequence
@@ -15,32 +15,32 @@ from fewvars.estimators.base import BlockedEstimator
 from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
 
-MOST_ROWS = 20_000  # to predict, and to smooth before that
+MOST_ROWS = 20_000  # to predict, and perhaps to smooth first
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """A fitted model with the data it is shown on.
+    """A fitted model and the data to show it on.
 
     Attributes
     ----------
     model : estimator
     found : Findings
-        What the model says that it has found.
+        The results of the model.
     X : (n, d)
     y, predicted : (n, outputs)
         Of very many samples, consecutive ones from their middle.
     n_samples : int
-        All that were given.
+        Number of all samples given.
     names : d texts, all different
     targets : one text for each output
-    answers : one text for each column that the model explains: the same, but for classes
+    answers : one text for each column that the model explains: the same as `targets`, except for classes
     constant : bool
-        Whether all outputs were the same in all samples, so that there was nothing to explain.
+        Whether all outputs were constant, so that there was nothing to explain.
     times, trajectory : (n,) or None
     title, command : str or None
     seconds : float or None
-        That the fit took.
+        Duration of the fit.
     """
 
     model: BlockedEstimator
@@ -71,7 +71,7 @@ class Facts:
 
     @property
     def head_names(self) -> list[str]:
-        """Names of what the function is a function of: variables, or indicators of their levels and gaps."""
+        """Names of the arguments of the function: variables, or indicators of their levels and gaps."""
         return distinct_names(self.found.head_names(self.names), self.found.head.n_inputs)
 
     @property
@@ -103,7 +103,7 @@ def gather(
     command: str | None = None,
     seconds: float | None = None,
 ) -> Facts:
-    """Check what was given and predict."""
+    """Check the arguments and predict."""
     if not isinstance(model, BlockedEstimator):
         raise ValueError(
             f"model is a {type(model).__name__}: a report needs a fitted FewVariablesRegressor, "
@@ -114,14 +114,14 @@ def gather(
     n = len(y)
     for name, values in (("X", X), ("t", t), ("trajectory", trajectory)):
         if values is not None and not (name == "t" and np.ndim(t) == 0) and len(values) != n:
-            raise ValueError(f"{name} has {len(values)} rows and y has {n}: give rows that belong together.")
+            raise ValueError(f"{name} has {len(values)} rows and y has {n}: give the same rows of both.")
     first = max(0, (n - MOST_ROWS) // 2)
     rows = slice(first, first + MOST_ROWS)
     X, outputs = X[rows], _numbers(found, y)[rows]
     runs = None if trajectory is None else np.asarray(trajectory)[rows]
     step = t if t is None or np.ndim(t) == 0 else np.asarray(t)[rows]
     with warnings.catch_warnings():
-        # Names may have been given here, or to the model after the fit.
+        # Names may have been given only here, or to the model after the fit.
         warnings.filterwarnings("ignore", "X does not have valid feature names|X has feature names, but")
         predicted = predictions(model, X, step, runs)
     if outputs.size != predicted.size:

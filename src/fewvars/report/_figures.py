@@ -23,7 +23,7 @@ from fewvars.report._facts import Facts
 from fewvars.report._markup import Markup, tag
 from fewvars.report._svg import inline_svg, new_figure
 
-HALF, FULL = 5.0, 10.0  # inches; half a page is also all of a phone
+HALF, FULL = 5.0, 10.0  # inches; half a page fills the screen of a phone
 _CURVE_ROWS, _SCATTER_ROWS, _MOST_PANELS, _MOST_OUTPUTS = 1000, 1000, 8, 4
 
 
@@ -46,7 +46,7 @@ def full(
     caption: Any,
     description: str,
 ) -> Markup:
-    """Return a figure as wide as the page, drawn a second time for narrow screens: text must not shrink."""
+    """Return a figure as wide as the page, drawn again for narrow screens, where its text would be too small."""
     return tag(
         "figure",
         tag("div", _figure(f"{name}-wide", wide, FULL, heights[0], description), class_="wide"),
@@ -167,9 +167,9 @@ def window(facts: Facts, most: int) -> np.ndarray:
 def agreement(facts: Facts) -> list[Markup]:
     """Return learned against measured values, one figure for each output."""
     found = []
-    some = some_rows(len(facts.y), _SCATTER_ROWS)
+    rows = some_rows(len(facts.y), _SCATTER_ROWS)
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
-        display = PredictionDisplay(facts.y[some, k], facts.predicted[some, k], name=target)
+        display = PredictionDisplay(facts.y[rows, k], facts.predicted[rows, k], name=target)
         drawn = len(display.y_true)
         caption = f"Predicted against measured {target}"
         caption += f", {drawn} of {facts.n_samples} rows, chosen at random." if drawn < facts.n_samples else "."
@@ -180,7 +180,7 @@ def agreement(facts: Facts) -> list[Markup]:
 
 
 def network(facts: Facts) -> Markup:
-    """Return the drawing of the network that selected."""
+    """Return the drawing of the network that selected the variables."""
     display = NetworkDisplay.of(facts.model, feature_names=facts.names, targets=facts.targets)
     description = f"A network connected to {facts.count} of {len(facts.names)} inputs."
     caption = "The network that selected the variables. The others have no connections left. Some units are not drawn."
@@ -200,12 +200,12 @@ def frequencies(facts: Facts) -> Markup | None:
 
 def shadows(facts: Facts) -> list[Markup]:
     """Return the outputs over the directions, one figure for each output."""
-    some = some_rows(len(facts.y), _SCATTER_ROWS)
-    Z = np.asarray(facts.model.transform(facts.X), float)[some]
-    learned = predictions(facts.model, facts.X)[some]
+    rows = some_rows(len(facts.y), _SCATTER_ROWS)
+    Z = np.asarray(facts.model.transform(facts.X), float)[rows]
+    learned = predictions(facts.model, facts.X)[rows]
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
-        display = ShadowDisplay(Z, facts.y[some, k], learned=learned[:, k], name=target)
+        display = ShadowDisplay(Z, facts.y[rows, k], learned=learned[:, k], name=target)
         caption = f"The data along the {'direction' if facts.count == 1 else 'first two directions'}"
         caption += (
             f", {len(display.y)} of {facts.n_samples} rows, chosen at random."

@@ -1,4 +1,4 @@
-"""HTML by construction: what is not markup already is escaped when it is put into a tag."""
+"""HTML that is safe by construction: whatever is not markup is escaped when it is put into a tag."""
 
 import html
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 from fewvars.displays.names import short
 
-# What HTML or XML cannot hold, or an editor would trip over: control characters and lone surrogates.
+# Characters that HTML or XML cannot hold, or editors cannot show: control characters and lone surrogates.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -38,7 +38,7 @@ def join(*content: Any) -> Markup:
 
 
 def name_of(text: str, limit: int = 48, class_: str | None = None) -> Markup:
-    """Return a name on its own, whatever its direction; long ones are cut and shown whole on hover."""
+    """Return a name, isolated from the direction of the text around it; long names are cut and shown whole on hover."""
     shown = short(text, limit)
     return tag("bdi", shown, class_=class_, title=text[:1000] if shown != text else None)
 
@@ -55,7 +55,7 @@ def table(caption: str, head: Sequence[Markup | None], rows: Iterable[Markup], c
 
 
 def data_block(values: Any, name: str) -> Markup:
-    """Return a script element that holds JSON: data, which nothing executes and no text can leave."""
+    """Return a script element that holds JSON, which is not executed and which no text in it can close."""
     text = json.dumps(values, separators=(",", ":"), allow_nan=False)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

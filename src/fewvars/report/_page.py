@@ -1,4 +1,4 @@
-"""The document around a report: its style, its script, and a policy that allows nothing else."""
+"""The HTML document around a report: its style, its script, and a policy that allows nothing else."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The end of a report: how to make the same fit again."""
+"""The end of a report: how to repeat the fit."""
 
 import inspect
 import platform
@@ -35,7 +35,7 @@ def reproduction(facts: Facts) -> Markup:
 
 
 def snippet(facts: Facts) -> str:
-    """Return Python code that makes the same fit."""
+    """Return Python code that repeats the fit."""
     model, defaults = facts.model, _defaults(facts.model)
     changed = [
         f"{key}={_shown(value)}"
@@ -72,5 +72,5 @@ def footer(date: str | None) -> Markup:
 def _version(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:  # run from a source tree that was never installed
+    except PackageNotFoundError:  # run from a source tree that is not installed
         return "(unknown)"

@@ -1,4 +1,4 @@
-"""The sections of a report below the evidence: the function, how it follows the data, and what to keep in mind."""
+"""The sections of a report below the evidence: the function, its agreement with the data, and caveats."""
 
 from fewvars.estimators.summary import doubts
 from fewvars.heads import head_types
@@ -11,7 +11,7 @@ _MOST_TERMS = 60
 
 
 def function(facts: Facts) -> Markup | None:
-    """Return the equation if there is one, the heads that were compared, and what the function looks like."""
+    """Return the equation if there is one, the heads that were compared, and plots of the function."""
     if not facts.count:
         return None
     parts = [tag("h2", "The function"), *_equation(facts), _heads(facts)]
@@ -64,7 +64,7 @@ def _heads(facts: Facts) -> Markup | None:
 
 
 def agreement(facts: Facts) -> Markup:
-    """Return how well the learned function follows the data."""
+    """Return the comparison of predictions with the data."""
     parts = [tag("h2", "Against the data"), *figures.curves(facts)]
     small = figures.agreement(facts)
     if not facts.by_directions:
@@ -75,7 +75,7 @@ def agreement(facts: Facts) -> Markup:
 
 
 def caveats(facts: Facts) -> Markup:
-    """Return what the numbers do not say."""
+    """Return what a reader should keep in mind."""
     notes = [
         *facts.found.notes,
         *doubts([(facts.names[j], q_value) for j, q_value in facts.found.near_misses], facts.found.stand_ins),

@@ -49,12 +49,12 @@ _RC = {
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw in matplotlib's own style: the page must not depend on what the writer uses for other plots."""
+    """Draw in matplotlib's default style, whatever style the user has chosen for other plots."""
     from matplotlib import rc_context, rcParamsDefault
 
     style = {key: value for key, value in rcParamsDefault.items() if not key.startswith(("backend", "interactive"))}
     with rc_context({**style, **_RC}), warnings.catch_warnings():
-        # Text stays text: the reader's browser has the fonts that this machine may lack.
+        # Text stays text: the reader's browser may have fonts that this machine lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         warnings.filterwarnings("ignore", "Matplotlib currently does not support")
         yield
@@ -76,7 +76,7 @@ def inline_svg(figure: Any, name: str, description: str, overlay: Callable[[], M
     name : str
         Prefix of the ids, different for each figure of a page.
     description : str
-        What a reader who cannot see the figure is told.
+        Text for readers who cannot see the figure.
     overlay : callable, optional
         Returns elements to add on top; called when the layout is final.
     """
@@ -132,6 +132,6 @@ def _properties(style: str) -> list[tuple[str, str]]:
 
 
 def _shortened(numbers: str) -> str:
-    """Round the numbers of a path or position to hundredths of a point: nobody sees less."""
+    """Round the numbers of a path or position to hundredths of a point, which is below what anyone can see."""
     rounded = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), numbers)
     return " ".join(rounded.split())

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.atomic import write_atomically
+from fewvars._common.optional import require_matplotlib
+from fewvars._common.wording import counted
 from fewvars.displays import DiagramDisplay, GraphDisplay, SimulationDisplay
 from fewvars.displays.names import names_of, plain, short
 from fewvars.heads import head_types
@@ -60,14 +62,11 @@ def dynamics_report_html(
     title : str, optional
     feature_names : sequence of d str, optional
     command : str, optional
-        Command line that makes the report.
+        Command that made the report.
     date : str, optional
         When it was written, as in 2025-12-31.
     """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("A report needs matplotlib: pip install 'fewvars[plot]'.") from error
+    require_matplotlib("A report needs")
     system = _System(model, names_of(model, feature_names))
     title = title or "Which variables depend on which"
     with drawing():
@@ -92,13 +91,13 @@ class _System:
 
     @cached_property
     def inputs(self) -> list[str]:
-        """Names of the inputs of the equations: as the model has them, or with other names of the variables."""
+        """Names of the inputs of the equations: those of the model, or with the given names of the variables."""
         own = dict(zip(self.model._columns.variables, self.names, strict=True))
         return [own.get(name, plain(name)) for name in self.model.inputs_]
 
     @property
     def left(self) -> str:
-        """What an equation is about."""
+        """The left side of an equation, with braces in place of its variable."""
         if self.model.target == "step":
             return "{}(next) − {}"
         return "d{}/dt" if self.model.order == 1 else "d²{}/dt²"
@@ -111,8 +110,8 @@ class _System:
     def answer(self) -> str:
         """The answer in one sentence."""
         edges, d = int(self.model.input_graph_.sum()), len(self.names)
-        many = f"{d} equation{'s' if d > 1 else ''}"
-        return f"{many} depend{'s' if d == 1 else ''} on {edges} of {self.model.input_graph_.size} possible inputs."
+        verb = "depends" if d == 1 else "depend"
+        return f"{counted(d, 'equation')} {verb} on {edges} of {self.model.input_graph_.size} possible inputs."
 
 
 def _graph(system: _System) -> Markup:
@@ -173,7 +172,7 @@ def _equations(system: _System) -> Markup:
 
 
 def _equation(system: _System, i: int) -> list[Markup]:
-    """Return one equation, what it depends on, how sure that is, and how well it predicts."""
+    """Return one equation, the inputs it depends on with their q-values, and its held-out error."""
     model = system.model
     head, chosen = model.heads_[i], np.flatnonzero(model.input_graph_[i])
     labels = model._columns.labels
@@ -193,8 +192,8 @@ def _equation(system: _System, i: int) -> list[Markup]:
     if not chosen.size:
         evidence = "It depends on none of the inputs."
     else:
-        sure = [f"{short(system.inputs[j], 40)} (q = {model.input_q_values_[i, j]:.2g})" for j in chosen]
-        evidence = f"It depends on {', '.join(sure)}."
+        inputs = [f"{short(system.inputs[j], 40)} (q = {model.input_q_values_[i, j]:.2g})" for j in chosen]
+        evidence = f"It depends on {', '.join(inputs)}."
     errors = ", ".join(f"{error:.3g} with a {head_types()[name].noun}" for name, error in model.head_errors_[i].items())
     error = f" Held-out error, as a share of the variance: {model.held_out_errors_[i]:.3g} when the inputs were chosen"
     return [*found, tag("p", evidence, error + (f"; {errors}." if errors else "."), class_="soft")]

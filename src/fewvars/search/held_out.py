@@ -17,7 +17,7 @@ NEGLIGIBLE = 1e-12  # squared error, in units of the variance of y
 
 
 class RowLoss(Protocol):
-    """What comparisons ask of a `Loss`."""
+    """The part of a `Loss` that comparisons need."""
 
     def values(self, predicted: FloatArray, Y: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,), for predictions and targets (n, outputs)."""
@@ -43,7 +43,7 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Models fitted to the training rows of each split, and what they lose on the held-out rows.
+    """Models fitted to the training rows of each split, and their losses on the held-out rows.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class HeldOut:
     weights : (pieces,) total sample weight of each piece
     by_ratio : bool
         Whether errors are compared by their ratios, piece by piece. Log losses are compared by their differences: a
-        ratio would favour a model that is sure of itself in most pieces and badly wrong in a few.
+        ratio would favour a model that is confident in most pieces and badly wrong in a few.
     """
 
     splits: tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -94,7 +94,7 @@ class HeldOut:
             n_found = int(found.max()) + 1
             most = max_pieces // len(splits)
             allowed = max(2, min(most, len(test) // SMALLEST_PIECE) if trajectory is None else most)
-            if n_found == 1:  # one piece has no spread: cut it
+            if n_found == 1:  # a single piece has no spread, so it is cut
                 found, n_found = np.argsort(np.argsort(test)), len(test)
             if n_found > allowed:
                 found = found * allowed // n_found
@@ -106,7 +106,7 @@ class HeldOut:
         return cls(splits, tuple(labels), weights, by_ratio)
 
     def first(self, n: int = 1) -> "HeldOut":
-        """Return the first split alone, or the first n."""
+        """Keep only the first n splits, by default one."""
         labels = self.labels[:n]
         return HeldOut(self.splits[:n], labels, self.weights[: int(labels[-1].max()) + 1], self.by_ratio)
 
@@ -158,7 +158,7 @@ class HeldOut:
         return float(np.average(errors, weights=self.weights))
 
     def typical(self, errors: FloatArray) -> float:
-        """Return the geometric mean over the pieces, in which hard ones do not drown the others, or the plain mean."""
+        """Return the geometric mean over the pieces, which hard pieces do not dominate, or the plain mean."""
         if not self.by_ratio:
             return self.mean(errors)
         return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
@@ -199,7 +199,7 @@ class HeldOut:
         return mean > EVIDENCE * spread
 
     def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
-        """Return the first of models, ordered by size, that is not worse than the best of them.
+        """Return the index of the first model, ordered by size, that is not worse than the best.
 
         The very first is chosen unless the best is significantly better.
         """

@@ -1,4 +1,4 @@
-"""A judge turns supports into held-out losses; the search for variables knows nothing else about it."""
+"""The interface of judges, which turn supports into held-out losses; the search depends on nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from fewvars.search.held_out import HeldOut
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a judge says about one support.
+    """The result of judging one support.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Verdict:
     errors : (pieces,)
         Mean loss of each piece of held-out rows.
     state : anything
-        What the judge needs to go on from here, for instance fitted parameters; nobody else looks at it.
+        Private to the judge: for instance fitted parameters to start from.
     """
 
     mask: np.ndarray
@@ -37,7 +37,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the judge."""
 
     @property
     def fewest_rows(self) -> int:
@@ -54,9 +54,9 @@ class Judge(Protocol):
         ----------
         masks : sequence of (groups,) bool
         like : Verdict, optional
-            Of a similar support: fits may go on from its state.
+            Of a similar support: fits may start from its state.
         effort : int
-            How hard to try, for instance from how many random starts. A closed form needs none.
+            How hard to try, for instance the number of random starts; a closed form ignores it.
         """
 
     def on(self, held_out: HeldOut) -> Self:
@@ -66,4 +66,4 @@ class Judge(Protocol):
         """Return the judge with the options that suit this support best, and its verdict."""
 
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:
-        """Return what the fit to the first split leaves unexplained in some rows, (rows, outputs)."""
+        """Return the residuals of the fit to the first split in some rows, (rows, outputs)."""

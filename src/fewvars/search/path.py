@@ -1,10 +1,10 @@
-"""One loop along growing strengths of a penalty, and the record of what was alive at each of them."""
+"""The loop over growing strengths of a penalty, and the record of what is nonzero ("alive") at each of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, repeat
 from operator import mul
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Path:
 
     @classmethod
     def empty(cls, n_groups: int, **fields: Any) -> "Path":
-        """Return the path of a search that had nothing to follow."""
+        """Return an empty path, for a search without one."""
         return cls(np.zeros(0), np.zeros((0, n_groups)), np.zeros(0), Outcome.FINISHED, **fields)
 
     @classmethod
@@ -76,6 +76,11 @@ class Path:
         return self.alive.sum(axis=1)
 
     @property
+    def kind(self) -> Literal["variables", "directions"]:
+        """What the penalty selects."""
+        return "directions" if self.labels is None else "variables"
+
+    @property
     def supports(self) -> np.ndarray:
         """Which inputs are alive at each strength, (m, inputs); without labels, which groups."""
         return self.alive if self.labels is None else self.alive[:, self.labels]
@@ -88,15 +93,15 @@ class Path:
         return int(self.bic.argmin())
 
     def largest_strength(self, size: int) -> float:
-        """Return the largest strength at which at least so many groups were alive; zero if there is none."""
+        """Return the largest strength at which at least `size` groups were alive; zero if there is none."""
         enough = self.strengths[self.sizes >= size]
         return float(enough[-1]) if enough.size else 0.0
 
     def nested_supports(self, among: np.ndarray | None = None) -> list[np.ndarray]:
         """Return one set of groups (a mask) for each size, from all (or all of those given, a mask) down to none.
 
-        Groups die in the order of the last strength at which they were alive; those that die together are taken in the
-        order of their magnitudes there.
+        Groups die in the order of the last strength at which they were alive; those that die together are sorted by
+        their magnitudes there.
         """
         if not len(self.strengths):
             return []
@@ -122,11 +127,11 @@ class Optimiser(Protocol):
         """Make at most one proximal update for each rate; return the losses on the way."""
 
     def keep_inputs(self, alive: np.ndarray) -> None:
-        """Go on with the living inputs alone (a mask)."""
+        """Continue with only the inputs of a mask."""
 
 
 class Walk:
-    """A network on its way along the path: its optimiser, the penalty on what is left, and the inputs that are left."""
+    """A network on its way along the path: its optimiser, the inputs that are left, and the penalty on them."""
 
     def __init__(self, optimiser: Optimiser, penalty: Any) -> None:
         self.optimiser, self.penalty = optimiser, penalty
@@ -135,7 +140,7 @@ class Walk:
 
     @property
     def alive(self) -> np.ndarray:
-        """What of the penalised layer is not zero."""
+        """Which groups of the penalised layer are not zero."""
         return self.penalty.support(self.optimiser.network.layers(self.optimiser.theta)[self.penalty.layer].weights)
 
     @property
@@ -144,7 +149,7 @@ class Walk:
         return self.optimiser.network.restore_inputs(self.optimiser.theta, self._kept, self._n_inputs)
 
     def drop_inputs(self, alive: np.ndarray) -> None:
-        """Leave dead inputs out altogether: the updates become cheaper."""
+        """Remove dead inputs from the network, which makes updates cheaper."""
         self.optimiser.keep_inputs(alive)
         self.penalty = self.penalty.restrict(alive)
         self._kept = self._kept[alive]
@@ -154,7 +159,7 @@ class Walk:
         self.penalty = replace(self.penalty, frozen=~alive)
 
     def keep_all(self, alive: np.ndarray) -> None:
-        """Let the dead come back to life."""
+        """Let dead groups become nonzero again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +207,7 @@ def follow(
     rates : (updates,)
         Learning rates of the updates at each strength.
     leave_out : callable
-        What is done about the dead before the next strength: a method of `Walk`.
+        What to do about dead groups before the next strength: a method of `Walk`.
     warm : bool
         Whether each strength starts where the previous one ended; if not, the whole grid is tried.
     """

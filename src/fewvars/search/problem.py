@@ -1,4 +1,4 @@
-"""What a search is given: standardised samples with the rows to hold out, and how much to spend."""
+"""The input of a search: standardised samples, the rows to hold out, and the settings of its networks."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -22,7 +22,7 @@ class Problem:
         Standardised: all rows, all inputs, single precision.
     held_out : HeldOut
     reserve : HeldOut
-        The same rows and more, for what stays in doubt.
+        The same rows and more, to settle what remains in doubt.
     constant_inputs : (inputs,) bool
     constant : bool
         Whether all outputs are constant, so that there is nothing to explain.
@@ -65,7 +65,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the searches for variables and for directions share: the network, and how long it is trained.
+    """Settings of the searches for variables and for directions: the network, and how long it is trained.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def along_path(self) -> dict[str, Any]:
-        """The options of the path, which goes on from the first stage."""
+        """The options of the path, which starts from the first stage."""
         return {"factor": self.path_factor, "updates": self.path_updates, "seed": self.seed, **self.training}
 
     def first_stage(self, train: Samples) -> tuple[Network, Fit]:

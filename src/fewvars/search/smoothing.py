@@ -1,4 +1,4 @@
-"""Whether smoothed inputs are worth keeping: what was found on them must predict held-out rows better than rivals."""
+"""Whether to keep smoothed inputs: what was found on them must predict held-out rows better than three rivals."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from fewvars.search.variables.network_judge import NetworkJudge
 def smoothing_helps(
     smoothed: Problem, measured: Problem, settings: Settings, refitted: Callable[[Problem], FloatArray]
 ) -> bool:
-    """Return whether what was found on smoothed inputs predicts outputs as measured better than its three rivals do.
+    """Return whether what was found on smoothed inputs predicts the measured outputs better than three rivals do.
 
     The rivals are the same form on measured inputs, a network on all measured inputs, and the mean, which must be
     significantly worse. Smoothing destroys rows that are not a trajectory: what is found on them predicts nothing on

@@ -1,4 +1,4 @@
-"""How much neighbouring rows depend on each other, and a filter that takes that dependence out."""
+"""How much neighbouring rows depend on each other, and a filter that removes this dependence."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 
 DEPENDENT = 2.0  # autocorrelation time from which rows count as dependent
-STRONGEST = 0.98  # a coefficient nearer to one would leave nothing but differences of neighbouring rows
+STRONGEST = 0.98  # a coefficient closer to one would leave only differences of neighbouring rows
 NOTICEABLE = 0.15
 
 
@@ -28,10 +28,10 @@ def autocorrelation_time(values: FloatArray) -> float:
 
 
 def is_smooth(values: FloatArray) -> bool:
-    """Tell a finely sampled smooth curve, noisy or not, from errors that depend on the one before.
+    """Distinguish a finely sampled smooth curve, noisy or not, from autoregressive errors.
 
-    The autocorrelation of a smooth curve falls like 1 - c k^2 from lag to lag, that of a first-order process like c^k:
-    of the fall from lag 1 to lag 4 the first step is a fifth there, and more than a third here.
+    The autocorrelation of a smooth curve falls like 1 - c k^2 from lag to lag, that of a first-order process like c^k.
+    The fall from lag 1 to lag 2 is a fifth of the fall to lag 4 for the former, and more than a third for the latter.
     """
     centred = values - values.mean()
     rho = [float(centred[k:] @ centred[:-k]) for k in (1, 2, 4)]

@@ -1,4 +1,4 @@
-"""Missing values along a trajectory: bridge each gap by the smooth curve through the values around it."""
+"""Fill missing values along a trajectory with a smooth curve through the neighbouring values."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import first_few
 from fewvars.series.smoothing import is_discrete, smooth
 from fewvars.series.splits import sample_times, trajectory_rows
 
 
 class Gaps(NamedTuple):
-    """How many values of a column are missing, and the largest number of consecutive ones."""
+    """The number of missing values of a column, and the length of the longest gap."""
 
     column: int
     n_missing: int
@@ -21,10 +22,10 @@ class Gaps(NamedTuple):
 
 
 def bridge_gaps(X: FloatArray, t: Any, trajectory: ArrayLike | None = None) -> tuple[FloatArray, list[Gaps]]:
-    """Fill in NaN by curves through the smoothed values of the same run, and say how long the gaps were.
+    """Fill in NaN by curves through the smoothed values of the same run, and return the gaps.
 
-    Before the first value of a run and after the last, that value is repeated. In discrete columns the last value
-    holds on. A run without any value is left as it is.
+    Before the first value of a run and after the last, that value is repeated. Discrete columns keep their last
+    value. A run without any value is left as it is.
     """
     runs = trajectory_rows(trajectory, len(X))
     times = sample_times(t, runs)
@@ -49,7 +50,7 @@ def bridge_gaps(X: FloatArray, t: Any, trajectory: ArrayLike | None = None) -> t
 
 
 def _along(when: FloatArray, times: FloatArray, values: FloatArray, holds: bool) -> FloatArray:
-    """Return the values at some times of the curve, or of the steps, through others."""
+    """Return values at some times, interpolated by a curve or by steps."""
     if not times.size:
         return np.full(when.size, np.nan)
     if holds:
@@ -65,9 +66,6 @@ def _longest(missing: np.ndarray) -> int:
 
 
 def gaps_in_words(gaps: Sequence[Gaps], names: Sequence[str], most: int = 4) -> str:
-    """Say what was bridged."""
-    texts = [
-        f"{names[gap.column]!r} {gap.n_missing} values (the longest gap has {gap.longest} rows)" for gap in gaps[:most]
-    ]
-    more = f" and {len(gaps) - most} more columns" if len(gaps) > most else ""
-    return f"Missing values are bridged in time: {', '.join(texts)}{more}."
+    """Return a sentence about the gaps that were filled."""
+    texts = [f"{names[gap.column]!r} {gap.n_missing} values (the longest gap has {gap.longest} rows)" for gap in gaps]
+    return f"Missing values are bridged in time: {first_few(texts, most, 'columns')}."

@@ -1,4 +1,4 @@
-"""Values that do not belong to the others: a slipped decimal point, a broken sensor, or noise with heavy tails."""
+"""Outliers: a misplaced decimal point, a broken sensor, or noise with heavy tails."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import robust_spread
 
 FAR = 100.0  # standard deviations of the other values
-APART = 10.0  # times farther from the median than the next value
+APART = 10.0  # times as far from the median as the next value
 RARE = 0.01  # share of the rows, at most
 CLIP = 3.0  # robust standard deviations
-HEAVY = 0.2  # share of the squared residuals that clipping takes away
+HEAVY = 0.2  # share of the squared residuals that clipping removes
 EVEN = 2.0  # standard errors by which clipping may shift the mean
 
 
 def absurd_values(values: FloatArray) -> np.ndarray:
     """Return which of some values (n,) are few and lie absurdly far from all others.
 
-    Heavy tails are no such thing: their extreme values are far from the median, but not far beyond each other.
+    Heavy tails do not count: their extreme values are far from the median, but not from each other.
     """
     distance = np.abs(values - np.median(values))
     order = np.argsort(distance, kind="stable")
@@ -35,9 +35,9 @@ def absurd_values(values: FloatArray) -> np.ndarray:
 
 
 def clip_outliers(y: FloatArray, predicted: FloatArray) -> FloatArray | None:
-    """Return outputs (n, k) with their residuals clipped, or None where that takes away little or shifts the mean.
+    """Return outputs (n, k) with their residuals clipped, or None if that removes little or shifts the mean.
 
-    Least squares is at the mercy of heavy tails; but if these are on one side, the mean of y is what they make of it.
+    Heavy tails spoil least squares; but if they are on one side only, they are part of the mean of y.
     """
     rest = y - predicted
     limit = CLIP * robust_spread(rest)

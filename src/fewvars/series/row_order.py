@@ -7,13 +7,13 @@ from fewvars._common.validation import FloatArray
 
 CLEAR = 4.0  # standard errors of an autocorrelation beyond which neighbouring rows clearly depend on each other
 WINDOWS = (1, 4, 16)  # lags over which autocorrelations are summed
-MOST_INPUTS = 50  # of a linear function whose residual is looked at
+MOST_INPUTS = 50  # inputs of the linear function whose residual is tested
 
 
 def is_sorted(values: FloatArray) -> bool:
     """Return whether rows were sorted by a column (n,): it never falls, never rises, or its commonest value lies apart.
 
-    The last is how tables look that list all rows without an event first, and then those with one.
+    The last applies to tables that list all rows without an event first, and then those with one.
     """
     if _monotone(values):
         return bool(np.ptp(values) > 0)
@@ -24,7 +24,7 @@ def is_sorted(values: FloatArray) -> bool:
 
 
 def repeats_itself(values: FloatArray) -> bool:
-    """Return whether one value takes more than a fifth of a column (n,): a label, or a count that is mostly zero."""
+    """Return whether one value fills more than a fifth of a column (n,): labels, or counts that are mostly zero."""
     ranked = np.sort(values)
     lag = max(len(values) // 5, 1)
     return bool((ranked[lag:] == ranked[:-lag]).any())
@@ -58,7 +58,7 @@ def neighbours_depend(values: FloatArray) -> bool:
 
 
 def linear_residual(Z: FloatArray, Y: FloatArray) -> FloatArray:
-    """Return what a linear function of the inputs (n, d) that correlate most with them leaves of outputs (n, k)."""
+    """Return the residual (n, k) of a linear fit of the outputs to the inputs (n, d) that correlate most with them."""
     n = len(Z)
     strongest = np.argsort(-np.abs(Z.T @ Y).max(axis=1), kind="stable")[: min(MOST_INPUTS, max(1, n // 8))]
     design = np.column_stack([np.ones(n), Z[:, strongest]])

@@ -1,4 +1,4 @@
-"""Centre and scale columns so that any units, however large or small, are safe in single precision."""
+"""Centre and scale columns, so that single precision is safe in any units."""
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: FloatArray, sample_weight: FloatArray | None = None) -> "Scaling":
-        """Take weighted means and standard deviations."""
+        """Use weighted means and standard deviations."""
         largest = np.abs(X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of the scaled columns cannot overflow
         mean = np.average(X / unit, axis=0, weights=sample_weight)
@@ -56,7 +56,7 @@ class Scaling:
 
 
 def duplicated_columns(Z: FloatArray, tolerance: float = 1e-6) -> np.ndarray:
-    """Tell which standardised columns repeat an earlier one, up to sign: (columns,) bool.
+    """Return which standardised columns repeat an earlier one, up to sign, (columns,) bool.
 
     A column far from zero loses digits when it is standardised, so entries need to agree to the tolerance only.
     Columns that are alike are neighbours in the order of one random combination of their entries.

@@ -1,4 +1,4 @@
-"""Columns that repeat another column some rows later: lags, by whatever tool they were made."""
+"""Find columns that repeat another column some rows later: lags, whatever tool made them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from fewvars._common.validation import FloatArray
 MOST_LAGS = 60
 # Columns that agree in all rows of one of some sets are compared in all rows; the rows of a set may lie behind a gap.
 SETS, WITNESSES = 6, 5
-AGREEMENT = 0.8  # share of the rows that must agree: the first ones, and those behind a gap, hold something else
+AGREEMENT = 0.8  # share of the rows that must agree: the first rows, and those after a gap, hold something else
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def shifts(columns: FloatArray, runs: Sequence[np.ndarray], most: int = MOST_LAG
 
 
 def _witnesses(run: np.ndarray) -> np.ndarray:
-    """Return sets of places past the beginning of a run, (sets, places)."""
+    """Return sets of places after the beginning of a run, (sets, places)."""
     return np.linspace(len(run) // 4, len(run) - 1, SETS * WITNESSES).astype(int).reshape(WITNESSES, SETS).T
 
 

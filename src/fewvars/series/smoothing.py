@@ -28,7 +28,7 @@ from fewvars.series.splits import IntArray, sample_times, trajectory_rows
 
 __all__ = ["Smoothed", "is_discrete", "smooth", "smoother"]
 
-WEAKEST = 1e-4  # a weaker penalty of order 4 takes less than 2.6% off the highest frequency: taken as none
+WEAKEST = 1e-4  # a weaker penalty of order 4 damps the highest frequency by less than 2.6% and counts as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def smooth(
 
 
 def is_discrete(X: ArrayLike, *, max_levels: int = 10) -> NDArray[np.bool_]:
-    """Tell which columns take few distinct values (switches, counts, labels) and must not be smoothed.
+    """Return which columns take few distinct values (switches, counts, labels) and must not be smoothed.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _smooth(
     steps = np.concatenate([np.diff(times[run]) for run in rows])
     unit, finest = np.median(steps), np.quantile(steps, 0.1)
     splines = [discrete_spline(data[run], times[run] / unit, order) for run in rows]
-    # At the lower end the shortest steps are hardly smoothed, at the upper end only polynomials are left.
+    # At the lower end even the shortest steps are hardly smoothed; at the upper end only polynomials are left.
     lowest = np.log10(WEAKEST) + (2 * order - 1) * np.log10(finest / unit)
     highest = 2 * order * np.log10(max(np.ptp(times[run]) for run in rows) / unit / np.pi) + 2
     # From each point to the next the smoother widens by a third.

@@ -1,4 +1,4 @@
-"""Measured trajectories as a differential equation needs them: runs without long gaps or missing rows."""
+"""Measured trajectories for differential equations: runs without long gaps or missing rows."""
 
 import warnings
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars.series.splits import sample_times, trajectory_rows
 
-LONGEST_GAP = 10.0  # median steps; what comes after a longer one is another run
+LONGEST_GAP = 10.0  # median steps; a longer gap separates two runs
 FEWEST_ROWS = 10  # of a run: the smoother needs them
 
 
@@ -50,7 +50,7 @@ class Trajectories:
         steps = np.concatenate([np.diff(times[run]) for run in kept])
         if not steps.size:
             raise ValueError(
-                f"X has no two rows after each other in which everything was measured ({int(present.sum())} complete "
+                f"X has no two consecutive rows in which everything was measured ({int(present.sum())} complete "
                 f"rows in {len(kept)} trajectories): give longer trajectories with fewer missing values."
             )
         longest = LONGEST_GAP * np.median(steps)
@@ -88,7 +88,7 @@ class Trajectories:
 
 
 def by_run(places: Sequence[np.ndarray], values: FloatArray, change: Any) -> FloatArray:
-    """Return values (n, ...) with each run changed by a function of its rows."""
+    """Return values (n, ...) with a function applied to the rows of each run."""
     changed = np.array(values, dtype=np.float64)
     for run in places:
         changed[run] = change(values[run])

@@ -1,4 +1,4 @@
-"""The five experiments of the paper (Sec. 4.2 to 4.5) with its figures and how we read its text."""
+"""The five experiments of the paper (Sec. 4.2 to 4.5), with its results and our interpretation of its text."""
 
 from fewvars.study.specification import Drawing, Experiment, Method, Reported, Setting
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fewvars._common.optional import require_matplotlib
 from fewvars.displays import NetworkDisplay
 from fewvars.displays.figure import (
     BLUE,
@@ -115,7 +116,7 @@ def over_noise(experiment: Experiment, summaries: Sequence[Summary]) -> Any | No
         for position, method in enumerate(methods):
             colour, marker, style = _LOOKS.get(method.family, _OTHER)
             mine = [item for item in usable if item.method == method and metric in item.means]
-            # A little aside, so that equal values do not hide each other.
+            # Shifted slightly, so that equal values do not hide each other.
             aside = 0.0004 * (position - (len(methods) - 1) / 2)
             lines[method.label] = ax.errorbar(
                 [item.setting.noise_x + aside for item in mine],
@@ -167,9 +168,7 @@ def network(row: Row, folder: Folder, names: Sequence[str], target: str) -> Any 
 
 
 def _figure(size: tuple[float, float]) -> Any:
-    # Not pyplot: it keeps every figure, and belongs to whoever uses this library.
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("Figures need matplotlib: pip install 'fewvars[plot]'.") from None
+    require_matplotlib("Figures need")
+    from matplotlib.figure import Figure  # not pyplot, which keeps every figure and whose state belongs to the user
+
     return Figure(figsize=size, layout="constrained")

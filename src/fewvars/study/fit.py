@@ -1,4 +1,4 @@
-"""One task becomes one row: make the data, fit, judge. Runs anywhere, touches no file."""
+"""Run one task and return its row: make the data, fit, evaluate. Runs anywhere, without touching files."""
 
 import hashlib
 import math
@@ -41,20 +41,20 @@ class Result:
 
 
 def run_task(task: Task) -> Result:
-    """Fit once, with one BLAS thread; a failure is a row too."""
+    """Fit once, with one BLAS thread; failures become rows too."""
     try:
         with single_blas_thread(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found, curve = _fit(task)
-    except Exception as error:  # whatever it is, the other fits go on
+    except Exception as error:  # whatever happens, the other fits go on
         return Result(failed(task, f"{type(error).__name__}: {error}"))
-    # One fit may warn a hundred times of the same thing.
+    # One fit may repeat the same warning a hundred times.
     messages = tuple(dict.fromkeys(f"{item.category.__name__}: {item.message}" for item in caught))
     return Result(_row(task, FITTED, warnings=messages, **found), curve)
 
 
 def failed(task: Task, reason: str) -> Row:
-    """Return the row of a fit that did not come to an end."""
+    """Return the row of a fit that failed."""
     return _row(task, FAILED, reason=reason)
 
 
@@ -88,7 +88,7 @@ def _fit(task: Task) -> tuple[dict[str, Any], Arrays | None]:
     if task.method.random:
         model.set_params(random_state=task.seed)
     arguments = {"t": data.t_train} if task.method.times else {}
-    start = time.process_time()  # what it costs, whatever else the machine does
+    start = time.process_time()  # processor time, which does not depend on other programs
     model.fit(data.X_train, data.y_train, **arguments)
     seconds = time.process_time() - start
     predicted = np.asarray(model.predict(data.X_test), np.float64)
@@ -105,7 +105,7 @@ def _fit(task: Task) -> tuple[dict[str, Any], Arrays | None]:
 
 
 def _check_finite(found: dict[str, Any], predicted: FloatArray) -> None:
-    """Refuse figures that no row can hold: predictions may be finite and their squares not."""
+    """Raise an error for results that are not finite, which a row cannot hold; squares of predictions may overflow."""
     for name, value in found.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise FloatingPointError(
@@ -124,7 +124,7 @@ def _support(data: Dataset, model: Any) -> dict[str, Any]:
 
 
 def _directions(data: Dataset, model: Any) -> dict[str, Any]:
-    """Compare the space that the model sees its inputs through with the true one; dictionaries have none."""
+    """Compare the space of the directions with the true one; dictionaries have no directions."""
     true = data.target.directions
     found = getattr(model, "directions_", None)
     if found is None or true is None:

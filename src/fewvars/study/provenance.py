@@ -1,4 +1,4 @@
-"""Where a fit came from: versions, machine and commit."""
+"""The provenance of a fit: versions, machine and commit."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from fewvars._common.version import __version__
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
+    """Versions of the packages that the results depend on."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "scikit-learn")}
     return {"fewvars": __version__, "python": platform.python_version(), **libraries}
 

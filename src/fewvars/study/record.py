@@ -1,4 +1,4 @@
-"""How rows know a method: by names that stay as they are when the code renames or moves things.
+"""The record by which rows identify a method, which stays the same when the code renames or moves things.
 
 A row is found by a digest of the data and of all parameters of its method. Thousands of rows were made before some of
 the parameters had their present names. What enters the digest is therefore a record in the names of that time; this
@@ -27,9 +27,9 @@ _ADDED: Mapping[str, Mapping[str, Any]] = {
 }
 # Values that stand for the value of that time, because along a trajectory they mean the same.
 _SAME: Mapping[str, Any] = {"shuffle": {"auto": False}}
-# Estimators whose choices were one parameter, a dataclass, and whose hidden layers were of one width.
+# Estimators whose choices used to be one parameter, a dataclass, and whose hidden layers had one width.
 _PAPER = ("fewvars.paper:", "fewvars:NeuralRegressor", "fewvars:GroupLassoRegressor")
-# What a fit does not depend on, or what its row states anyway.
+# Parameters that do not affect a fit, or that its row states anyway.
 _IDLE = ("random_state", "n_jobs", "verbose")
 
 

@@ -125,7 +125,7 @@ def _draw(
 
 
 def _doubts(rows: list[Row]) -> list[str]:
-    """Say what a reader of the table should know about its rows."""
+    """Return notes about the rows of a table: failures, and trajectories that differ."""
     notes = []
     failures = [row for row in rows if not row.fitted]
     if failures:
@@ -144,7 +144,7 @@ def _doubts(rows: list[Row]) -> list[str]:
 
 
 def _origin(contents: Contents) -> list[str]:
-    """Say which rows were used and what made them."""
+    """Return which rows were used and which versions made them."""
     rows = contents.rows.values()
     made = Counter(
         ", ".join((*(f"{name} {number}" for name, number in row.versions.items()), f"commit {row.commit or 'unknown'}"))

@@ -13,12 +13,12 @@ FITTED, FAILED = "fitted", "failed"
 class Row:
     """One fit: what was asked, what came out, where and when.
 
-    Figures that do not apply (supports of directions, angles of variables) are None.
+    Results that do not apply (supports of directions, angles of variables) are None.
 
     Attributes
     ----------
     specification, experiment, setting, method, replicate, seed
-        What was asked; see `Task`.
+        The task; see `Task`.
     outcome : {"fitted", "failed"}
     reason : str
         Exception type and message of a failure.
@@ -35,7 +35,7 @@ class Row:
     seconds : float
         Processor time of the fit.
     warnings : tuple of str
-        What the fit warned of.
+        Warnings of the fit.
     trajectory : str
         Digits of the noiseless data: the system is chaotic, and another processor may follow another trajectory.
     versions, commit, host, finished
@@ -76,7 +76,7 @@ class Row:
 
     @property
     def fitted(self) -> bool:
-        """Whether the fit came to an end."""
+        """Whether the fit succeeded."""
         return self.outcome == FITTED
 
     def line(self) -> str:

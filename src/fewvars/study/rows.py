@@ -33,12 +33,12 @@ Arrays = dict[str, NDArray[Any]]
 @final
 @dataclass(frozen=True)
 class Contents:
-    """What a folder holds for a plan: its rows, and how many there are besides.
+    """The contents of a folder for a plan: its rows, and the number of others.
 
     Attributes
     ----------
     rows : dict of Row by key
-        One for each fit; one that came to an end before any that failed.
+        One for each fit; a successful one takes precedence over failures.
     stale : int
         Rows of fits whose specification has changed since. They stay in the folder but are ignored.
     unreadable : int
@@ -51,7 +51,7 @@ class Contents:
 
     @property
     def ignored(self) -> list[str]:
-        """What was not used, in words."""
+        """A sentence about the rows that were not used."""
         changed = "rows were ignored, because the specification of their fits has changed"
         counts = {changed: self.stale, "incomplete lines were ignored": self.unreadable}
         return [f"{count} {what}." for what, count in counts.items() if count]
@@ -119,7 +119,7 @@ class Folder:
     def curve(self, row: Row | Task) -> Arrays | None:
         """Return the arrays stored with a fit, or None."""
         try:
-            # From memory: of a torn file NumPy would leave the handle open.
+            # Read into memory first: NumPy would leave the handle of a torn file open.
             with np.load(io.BytesIO(self.curve_file(row).read_bytes())) as stored:
                 return dict(stored)
         except (OSError, EOFError, ValueError, BadZipFile):
@@ -136,7 +136,7 @@ class Folder:
 
 @final
 class Writer:
-    """Appends rows to a new file of the folder; a context manager. No row, no file."""
+    """Appends rows to a new file of the folder, made with the first row; a context manager."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -164,7 +164,7 @@ class Writer:
         line = row.line().encode() + b"\n"
         with naming(self._file.name):
             written = self._file.write(line)
-        if written < len(line):  # a full disk, say: nothing may follow a torn line
+        if written < len(line):  # for example a full disk: nothing may follow a torn line
             name = self._file.name
             self._file.close()
             self._file = None

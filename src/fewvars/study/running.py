@@ -58,7 +58,7 @@ def processes(jobs: int) -> Place:
         waiting = deque(tasks)
         while waiting:
             running: dict[Key, Task] = {}
-            # Not before they are needed: what is dispatched is suspect when a worker dies.
+            # Not dispatched before they are needed: all dispatched tasks are suspects when a worker dies.
             with parallel_config(backend="loky", inner_max_num_threads=1, initializer=_end_with_parent):
                 pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
                 done = pool(_calls(waiting, running))
@@ -80,7 +80,7 @@ def _calls(waiting: deque[Task], running: dict[Key, Task]) -> Iterator[Any]:
 
 
 def _end_with_parent() -> None:
-    """Make this worker end as soon as the process that started it is gone, though it may be in the middle of a fit."""
+    """End this worker as soon as the process that started it has gone, even in the middle of a fit."""
     parent = os.getppid()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""What a study consists of, as data: settings, methods and experiments."""
+"""The specification of a study as data: settings, methods and experiments."""
 
 import importlib
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ class Method:
     name : str
         Short name for rows, unique within the experiment.
     family : str
-        What the method is a case of: the paper's algorithm has one family and several widths.
+        Group of methods: the paper's algorithm is one family with several widths.
     label : str
         Name for tables and figures.
     estimator : str
@@ -166,7 +166,7 @@ class Experiment:
     reported : tuple of Reported
         The paper's figures.
     notes : tuple of str
-        How the paper was read where it cannot be taken literally.
+        How we interpret the paper where it cannot be taken literally.
     drawings : tuple of Drawing
         Its figures.
     """

@@ -1,4 +1,4 @@
-"""The single fits of a study, and the digits by which their rows are found again."""
+"""The single fits of a study, and the hash that identifies their rows."""
 
 import hashlib
 import inspect
@@ -57,7 +57,7 @@ def specification(setting: Setting, method: Method) -> str:
 
 
 def plan(experiments: Iterable[Experiment], replicates: int, families: Iterable[str] | None = None) -> list[Task]:
-    """Return all fits, every experiment's first replicate before any second: what is there first is of use.
+    """Return all fits, every experiment's first replicate before any second, so that partial results are useful.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def lipschitz_constant(objective: Objective, outer_bound: float, *, form: str = 
 
 
 def _slopes(objective: Objective) -> tuple[float, float, float]:
-    """Return the bounds on the activation and its derivatives, or raise an error that says why there are none."""
+    """Return the bounds on the activation and its derivatives; raise an error if there are none."""
     network = objective.network
     if len(network.widths) != 1:
         raise ValueError(

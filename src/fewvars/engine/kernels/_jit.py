@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-# Reordering sums and fusing multiply-adds is what lets LLVM vectorise reductions. `nnan` and `ninf`
+# Reordering sums and fusing multiply-adds lets LLVM vectorise reductions. `nnan` and `ninf`
 # stay off: the training loops must be able to see that a number is not finite.
 FASTMATH = {"contract", "reassoc", "nsz"}
 
@@ -28,7 +28,7 @@ def _forget_stale_machine_code(folder: Path) -> None:
         for stale in cache.glob("*.nb[ic]"):
             stale.unlink(missing_ok=True)
         stamp.write_text(digest)
-    except OSError:  # a read-only installation does not change
+    except OSError:  # a read-only installation cannot change
         return
 
 
@@ -44,7 +44,7 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def part_of_kernel(function: Callable[..., Any]) -> Any:
-    """Compile `function` only as part of its callers, which spares LLVM a level of optimisation."""
+    """Compile `function` only as part of its callers, which saves compile time."""
     return numba.njit(inline="always", **_OPTIONS)(function)
 
 

@@ -1,4 +1,4 @@
-"""Say once that kernels are being compiled: in the first fit after installation that takes a quarter of a minute."""
+"""Tell the user once that kernels are being compiled, which makes the first fit after installation slow."""
 
 import logging
 
@@ -6,7 +6,7 @@ from numba.core import event
 
 
 class _Notice(event.Listener):
-    """Told whenever numba compiles, and not when it finds machine code on disk."""
+    """Notified whenever numba compiles, but not when it finds machine code on disk."""
 
     given = False
 

@@ -1,4 +1,4 @@
-"""What every penalty offers the solvers: its value, its prox, its optimality, and what it leaves alive."""
+"""The interface of penalties: value, prox, distance to optimality, and what is not zero ("alive")."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

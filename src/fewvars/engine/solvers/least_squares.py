@@ -16,7 +16,7 @@ _LARGEST_DAMPING = 1e8
 
 
 class LeastSquaresModel(Protocol):
-    """What `levenberg_marquardt` needs of a model: a network, or any other function of few parameters."""
+    """The interface that `levenberg_marquardt` needs: a network, or any other function of few parameters."""
 
     def layers(self, theta: FloatArray) -> tuple[Layer, ...]:
         """Return views of the parameters; the ridge is on the weights of each."""
@@ -129,7 +129,7 @@ def normal_equations(jacobian: FloatArray, residual: FloatArray, weights: FloatA
 
 
 def _damped_descent(problem: _Problem, at: _Point, damping: float, growth: float) -> tuple[_Point | None, float]:
-    """Raise the damping until a step lowers the objective; return where it leads, or None, and the next damping."""
+    """Raise the damping until a step lowers the objective; return the new point, or None, and the next damping."""
     slope, matrix = problem.expand(at)
     while damping <= _LARGEST_DAMPING:
         new = problem.evaluate(at.theta + _damped_step(matrix, problem.penalised + damping, slope))
@@ -140,7 +140,7 @@ def _damped_descent(problem: _Problem, at: _Point, damping: float, growth: float
 
 
 def _damped_step(matrix: FloatArray, damping: FloatArray, slope: FloatArray) -> FloatArray:
-    """Return -(matrix + diag(damping))^-1 slope, or no step if rounding has spoilt the matrix."""
+    """Return -(matrix + diag(damping))^-1 slope, or zero if rounding has made the matrix indefinite."""
     try:
         with single_blas_thread():
             factor = cho_factor(matrix + np.diag(damping), overwrite_a=True, check_finite=False)

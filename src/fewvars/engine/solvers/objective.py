@@ -1,4 +1,4 @@
-"""The penalised objective over all samples: its smooth and its rough part, proximal steps, and stationarity."""
+"""The penalised objective over all samples: its smooth and nonsmooth parts, proximal steps, and stationarity."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a solver returns, and how it ended."""
+"""The result of a solver, and how it ended."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -21,7 +21,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a solver found.
+    """The result of a solver.
 
     Attributes
     ----------

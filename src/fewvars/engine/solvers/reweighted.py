@@ -60,7 +60,7 @@ def reweighted_least_squares(
 
 
 def _solved(F: FloatArray, weights: FloatArray, slope: FloatArray, ridges: FloatArray) -> FloatArray:
-    """Return (F' W F + diag(ridges))^-1 slope, with as much more on the diagonal as rounding asks for."""
+    """Return (F' W F + diag(ridges))^-1 slope, with a larger diagonal if rounding requires it."""
     gram = F.T @ (weights[:, None] * F) + np.diag(ridges)
     more, size = 0.0, float(np.trace(gram)) / len(gram)
     while True:

@@ -41,7 +41,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     ----------
     model : a fitted estimator of this library
     path : str or path
-        Any name will do; an existing file is replaced.
+        Any name; an existing file is replaced.
     """
     kind = type(model)
     if kind not in ESTIMATORS:
@@ -62,7 +62,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
             "fitted": {name: encode(value, f"fitted/{name}", tensors) for name, value in values.items()},
             "not_stored": not_stored,
         }
-        _model(description, dict(tensors))  # what could not be read back is not written
+        _model(description, dict(tensors))  # do not write what could not be read back
     except ValueError as error:
         raise ValueError(f"model={kind.__name__} cannot be saved: {error}; fit it again.") from None
     write_atomically(path, pack(description, tensors))
@@ -115,7 +115,7 @@ def _encode_parameters(model: BaseEstimator, tensors: Tensors) -> tuple[dict[str
 
 
 def _fitted_values(model: BaseEstimator) -> dict[str, Any]:
-    """Return the fitted attributes; those that are none of this library's are left out, with a warning."""
+    """Return the fitted attributes of this library; others are left out with a warning."""
     kinds = ESTIMATORS[type(model)].kinds
     values = {name: value for name, value in vars(model).items() if name not in model.get_params(deep=False)}
     foreign = [name for name in values if name not in kinds]
@@ -129,18 +129,18 @@ def _fitted_values(model: BaseEstimator) -> dict[str, Any]:
 
 
 def _model(description: dict[str, Any], tensors: Tensors) -> tuple[BaseEstimator, dict[str, str]]:
-    """Return the model that is described, and the parameters that were not stored; it uses up the tensors."""
+    """Return the model that is described, and the parameters that were not stored; used tensors are removed."""
     require(description.keys() == _SECTIONS, "its description lacks a section or has one too many")
     name, not_stored = description["estimator"], description["not_stored"]
     require(isinstance(name, str) and name in _NAMES, f"it holds {reprlib.repr(name)}, an unknown kind of model")
     for section in ("parameters", "fitted", "not_stored"):
-        require(isinstance(description[section], dict), f"its section {section!r} is not a table")
+        require(isinstance(description[section], dict), f"its section {section!r} is not a mapping")
     known = signature(_NAMES[name]).parameters
     for parameter in (*description["parameters"], *not_stored):
         require(parameter in known, f"{name} has no parameter {reprlib.repr(parameter)}")
     require(
         all(isinstance(was, str) for was in not_stored.values()),
-        "its section 'not_stored' holds something other than texts",
+        "its section 'not_stored' holds something other than text",
     )
     model = _NAMES[name](**_decoded(description, "parameters", tensors))
     fitted = _decoded(description, "fitted", tensors)

@@ -1,4 +1,4 @@
-"""What must hold between the attributes of a fitted model that was read from a file."""
+"""Check that the attributes of a fitted model that was read from a file agree with each other."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from fewvars.series.lags import LagTransformer
 
 
 def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
-    """Complain unless the head fits the variables that it is evaluated on, and the outputs if they are known."""
+    """Raise ValueError unless the head fits the variables that it is evaluated on, and the outputs if known."""
     head: Head = model._head
     require(head.name == model.head_, f"head_ is {model.head_}, but another head is stored")
     require(head.n_inputs == n_variables, f"the head has {head.n_inputs} variables for the {n_variables} selected")
@@ -35,7 +35,7 @@ def _check_head(model: Any, n_variables: int, n_outputs: int | None) -> None:
 
 
 def check_few_variables(model: FewVariables) -> None:
-    """Complain unless path, encoding and head fit the support."""
+    """Raise ValueError unless path, encoding and head fit the support."""
     labels = model.path_.labels
     require(labels is not None and labels.size == model.n_features_in_, "the path has another number of inputs")
     encoding, selected = model._encoding, model.support_
@@ -46,7 +46,7 @@ def check_few_variables(model: FewVariables) -> None:
 
 
 def check_classifier(model: FewVariablesClassifier) -> None:
-    """Complain unless held-out rows and head fit the classes, too."""
+    """Raise ValueError unless held-out rows and head also fit the classes."""
     check_few_variables(model)
     n_classes = model.held_out_probabilities_.shape[1]
     require(n_classes == len(model.classes_), "held_out_probabilities_ has another number of classes")
@@ -57,12 +57,12 @@ def check_classifier(model: FewVariablesClassifier) -> None:
 
 
 def check_few_directions(model: FewDirectionsRegressor) -> None:
-    """Complain unless the head fits the directions."""
+    """Raise ValueError unless the head fits the directions."""
     _check_head(model, model.n_directions_, None)
 
 
 def check_dynamics(model: DynamicsRegressor) -> None:
-    """Complain unless there is a function for each equation that fits the graph."""
+    """Raise ValueError unless each equation has a function that fits the graph."""
     columns = model._columns
     require(len(columns.variables) == model.n_features_in_, "the equations have another number of variables")
     require(model.inputs_ == columns.groups, "inputs_ are not those of the equations")
@@ -75,7 +75,7 @@ def check_dynamics(model: DynamicsRegressor) -> None:
 
 
 def check_dictionary(model: SparseDictionaryRegressor) -> None:
-    """Complain unless the polynomial fits the inputs, whose names differ."""
+    """Raise ValueError unless the polynomial fits the inputs, and their names differ."""
     polynomial = model.polynomial_
     require(polynomial.exponents.shape[1] == model.n_features_in_, "the polynomial has another number of inputs")
     names = getattr(model, "feature_names_in_", None)
@@ -83,7 +83,7 @@ def check_dictionary(model: SparseDictionaryRegressor) -> None:
 
 
 def check_network(model: Any) -> None:
-    """Complain unless the network fits inputs, outputs and parameters."""
+    """Raise ValueError unless the network fits inputs, outputs and parameters."""
     network: Network = model.network_
     require(network.n_inputs == model.n_features_in_, "the network has another number of inputs")
     require(network.n_outputs == model.y_scale_.size, "the network has another number of outputs")
@@ -92,7 +92,7 @@ def check_network(model: Any) -> None:
 
 
 def check_two_stages(model: Any, layer: int = 0) -> None:
-    """Complain unless path and norms fit a layer of the network."""
+    """Raise ValueError unless path and norms fit a layer of the network."""
     check_network(model)
     require(layer <= len(model.network_.widths), "the network has too few layers")
     columns = [model.network_.n_inputs, *model.network_.widths][layer]
@@ -103,14 +103,14 @@ def check_two_stages(model: Any, layer: int = 0) -> None:
 
 
 def check_adaptive_directions(model: AdaptiveDirectionsRegressor) -> None:
-    """Complain unless path and norms fit the second layer."""
+    """Raise ValueError unless path and norms fit the second layer."""
     check_two_stages(model, layer=1)
 
 
 def check_lags(model: LagTransformer) -> None:
-    """Complain unless the groups are those of the lags."""
+    """Raise ValueError unless the groups are those of the lags."""
     d, lags = model.n_features_in_, model.lags_
     require(len(set(lags)) == len(lags), "lags_ repeats a lag")
-    # The length first: a forged number of inputs must not be laid out in memory.
+    # The length is checked first: a forged number of inputs must not fill the memory.
     require(model.feature_groups_.size == d * len(lags), "feature_groups_ does not fit the lags")
     require(np.array_equal(model.feature_groups_, np.tile(np.arange(d), len(lags))), "feature_groups_ is not in order")

@@ -38,7 +38,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], Tensors]:
     metadata = header.pop("__metadata__", None)
     require(isinstance(metadata, dict) and isinstance(metadata.get(_KEY), str), "it isn't a fewvars file")
     description = _parsed(metadata[_KEY])
-    require(isinstance(description, dict), "its description is not a table")
+    require(isinstance(description, dict), "its description is not a mapping")
     version = description.pop("format", None)
     require(type(version) is int and version > 0, "it does not say which format it has")
     require(
@@ -70,7 +70,7 @@ def _header(data: bytes) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """Return what JSON says, refusing keys that occur twice: of those, readers may take one or the other."""
+    """Return parsed JSON; reject keys that occur twice, because readers differ in which of them they use."""
     return json.loads(text, object_pairs_hook=_table, parse_constant=_not_finite)
 
 
@@ -95,7 +95,7 @@ def _array(tensor: Mapping[str, Any]) -> np.ndarray:
 
 
 def _digest(description: dict[str, Any], tensors: Tensors) -> str:
-    """Return a checksum of what the file means: it does not depend on spaces or on the order of the tensors."""
+    """Return a checksum of the contents, which does not depend on spaces or on the order of the tensors."""
     digest = hashlib.sha256(json.dumps(description, allow_nan=False).encode())
     for name in sorted(tensors):
         array = tensors[name]
@@ -105,5 +105,5 @@ def _digest(description: dict[str, Any], tensors: Tensors) -> str:
 
 
 def one_line(text: Any) -> str:
-    """Return a text from a file, or about it, as one line of printable characters, and not a long one."""
+    """Return text from a file, or about it, as one short line of printable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(text)[:500]).split())

@@ -1,4 +1,4 @@
-"""Files of format 1 in today's form: names that have changed, and state that is no longer kept.
+"""Convert files of format 1 to today's format: names that have changed, and state that is no longer kept.
 
 A place such as "fitted/path_/norms" stands for an entry of the description and for the tensors below it.
 """
@@ -77,7 +77,7 @@ def _move(old: str, new: str | None, description: dict[str, Any], tensors: Tenso
 
 
 def _complete_path(description: dict[str, Any], tensors: Tensors) -> None:
-    """Turn each of the three kinds of paths into the one of today."""
+    """Turn each of the three old kinds of paths into today's."""
     match description.get("fitted"):
         case {"path_": {"record": "Path" | "DirectionsPath" | "BICPath" as kind, "fields": dict(fields)} as path}:
             path["record"], path["fields"] = "Path", {**_PATH, **_PATHS[kind], **fields}
@@ -91,7 +91,7 @@ def _complete_path(description: dict[str, Any], tensors: Tensors) -> None:
 
 
 def _flatten_configuration(estimator: str, description: dict[str, Any]) -> None:
-    """Make parameters of the choices that were one parameter, a record or None."""
+    """Turn the choices, which used to be one parameter (a record or None), into parameters."""
     match description.get("parameters"):
         case {"configuration": {"fields": {"width": width, "n_hidden_layers": int(n), **choices}}, **rest}:
             unknown = _SECOND_STAGE if estimator == "NeuralRegressor" else ()

@@ -103,8 +103,8 @@ _two_stages: dict[str, Kind] = {
 
 def _class_labels(name: str, value: Any, sizes: dict[str, int]) -> None:
     """At least two different labels: texts, numbers or truth values."""
-    require(isinstance(value, np.ndarray) and value.ndim == 1, f"{name} is not a row of labels")
-    require(len(value) >= 2 and len(set(value.tolist())) == len(value), f"{name} is not a row of different labels")
+    require(isinstance(value, np.ndarray) and value.ndim == 1, f"{name} is not a list of labels")
+    require(len(value) >= 2 and len(set(value.tolist())) == len(value), f"{name} is not a list of distinct labels")
     require(value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} is not finite")
 
 

@@ -1,4 +1,4 @@
-"""The records that a file may hold: their fields, and what must hold between them."""
+"""The records that a file may hold: their fields, and checks of their consistency."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.path import Path
 from fewvars.series.scaling import Scaling
 
-# Powers are multiplied out one by one: a forged exponent must not keep `predict` busy for ever.
+# `predict` multiplies powers out one by one, so a forged exponent could keep it busy forever.
 LARGEST_DEGREE = 1000
 
 
@@ -43,13 +43,13 @@ class Description:
     optional: frozenset[str] = frozenset()
 
     def check_fields(self, name: str, values: dict[str, Any]) -> None:
-        """Complain unless the values are complete, of the right kind and of sizes that agree."""
+        """Raise ValueError unless the values are complete, of the right kind and of sizes that agree."""
         check_fields(name, self.kinds, values, self.optional)
 
 
 def _check_polynomial(polynomial: Polynomial) -> None:
     degrees = polynomial.exponents.sum(axis=1)
-    # Each exponent by itself too: a sum of huge ones may overflow to a small one.
+    # Each exponent is also checked by itself: a sum of huge ones may overflow to a small number.
     largest = max(polynomial.exponents.max(initial=0), degrees.max(initial=0))
     require(largest <= LARGEST_DEGREE, f"Polynomial.exponents has degree {largest}, above {LARGEST_DEGREE}")
 
@@ -79,7 +79,7 @@ def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
     array("float", *shape)(name, value, sizes)
 
 
-_score = {"finite": False}  # evidence, not parameters: an unlucky refit may have left nan or inf
+_score = {"finite": False}  # evidence, not parameters: a failed refit may have left nan or inf
 
 RECORDS: dict[type, Description] = {
     Network: Description(

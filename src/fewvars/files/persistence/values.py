@@ -1,4 +1,4 @@
-"""Values as JSON and tensors, and back: plain values, arrays, and the records that are listed, nothing else."""
+"""Encode values as JSON and tensors, and decode them: only plain values, arrays and listed records."""
 
 import math
 from dataclasses import fields
@@ -18,7 +18,7 @@ _ENUMS = {kind.__name__: kind for kind in ENUMS}
 
 
 def encode(value: Any, place: str, tensors: Tensors) -> Any:
-    """Return a value as JSON; arrays go to `tensors` under the place where they were met.
+    """Return a value as JSON; arrays go to `tensors`, named after their place in the value.
 
     Raises ValueError for what a file cannot hold.
     """
@@ -81,12 +81,12 @@ def decode(code: Any, place: str, tensors: Tensors) -> Any:
 
 def _encode_array(value: np.ndarray, place: str, tensors: Tensors) -> dict[str, Any]:
     if value.dtype.kind in "OU":
-        require(value.ndim == 1, f"{place} is an array of texts with {value.ndim} axes, which a file cannot hold")
+        require(value.ndim == 1, f"{place} is an array of text with {value.ndim} axes, which a file cannot hold")
         dtype = "object" if value.dtype.kind == "O" else "str"
         _check_texts(place, value.tolist(), dtype)
         return {"texts": [str(entry) for entry in value], "dtype": dtype}
     require(value.dtype.name in DTYPES, f"{place} is an array of {value.dtype}, which a file cannot hold")
-    # The bytes go in C order, since safetensors takes any others for that. Columns that were contiguous are so
+    # The bytes are written in C order, which safetensors assumes. Columns that were contiguous are so
     # again on the way back: BLAS may round differently along rows and along columns.
     tensors[place] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
     order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
@@ -97,7 +97,7 @@ def _decode_array(dtype: str, shape: list[Any], order: Any, place: str, tensors:
     require(place in tensors, f"{place} has no tensor")
     tensor = tensors.pop(place)
     found = f"{tensor.dtype.name} {list(tensor.shape)}"
-    # Compared as texts: 2.0 and True equal whole numbers, but are not how a shape is written.
+    # Compared as text: 2.0 and True are equal to whole numbers, but not valid in a shape.
     require(f"{dtype} {shape}" == found, f"{place} is declared as {dtype} {shape}, but its tensor is {found}")
     return np.array(tensor, order=order)  # a copy of its own, aligned and writeable
 
@@ -120,16 +120,16 @@ def _decode_record(name: str, entries: dict[str, Any], place: str, tensors: Tens
 
 
 def _below(place: str, key: str | int) -> str:
-    """Return the place of an entry, slashes in keys escaped as in a JSON pointer, so that no two are alike."""
+    """Return the place of an entry; slashes in keys are escaped as in a JSON pointer, so places are unique."""
     require(place.count("/") < _DEEPEST, f"{place[:40]}... is nested too deeply")
     return f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def _check_texts(place: str, entries: list[Any], dtype: str) -> None:
     require(all(isinstance(entry, str) for entry in entries), f"{place} holds something other than text")
-    if dtype == "str":  # NumPy makes room for the longest in every place
+    if dtype == "str":  # NumPy reserves room for the longest text in every entry
         longest = max(map(len, entries), default=0)
-        require(len(entries) * longest <= _MOST_CHARACTERS, f"{place} takes too much room as an array of texts")
+        require(len(entries) * longest <= _MOST_CHARACTERS, f"{place} needs too much memory as an array of text")
 
 
 def _check_integer(place: str, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Tables of named columns: read them from CSV, Parquet or NPZ files, or say exactly what is wrong; and write them.
+"""Tables of named columns, read from and written to CSV, Parquet and NPZ files, with precise error messages.
 
 Each format is a module. The format of a file is detected from its first bytes, never from its name.
 """
@@ -17,7 +17,7 @@ from fewvars.files.tables.source import Column, first_bytes, source_of
 __all__ = ["Table", "column_names", "naming_hint", "read_table", "table_bytes"]
 
 _WRITERS = {".csv": delimited.content, ".parquet": parquet.content, ".npz": npz.content}
-SUFFIXES = tuple(_WRITERS)  # that `table_bytes` knows
+SUFFIXES = tuple(_WRITERS)  # that `table_bytes` can write
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> T
     source : path or bytes
         CSV with a header (plain or compressed by gzip, UTF-8), Parquet, or NPZ: its 1-d arrays are columns, a
         2-d array named X gives columns x0, x1, ... or those named in the array `names`. NPZ files with
-        pickled objects are refused.
+        pickled objects are rejected.
     delimiter : str, optional
         Between the fields of a CSV. Default: a tab if the file is named .tsv or .tab, otherwise a comma.
 
@@ -95,7 +95,7 @@ def column_names(source: str | Path, *, delimiter: str | None = None) -> list[st
 
 
 def table_bytes(columns: Mapping[str, Column], suffix: str) -> bytes:
-    """Return columns as the content of a file named .csv, .parquet or .npz; nothing is lost to rounding.
+    """Return columns as the content of a file named .csv, .parquet or .npz, in full precision.
 
     In a CSV, durations are seconds and missing texts are empty.
     """

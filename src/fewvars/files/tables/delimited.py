@@ -1,6 +1,6 @@
 """Tables as text: CSV and its kin, plain or compressed by gzip.
 
-Polars reads them where it is installed. Whatever polars refuses, the plain reader below reads or explains.
+Polars reads them if it is installed. What polars rejects, the plain reader below reads, or explains in an error.
 """
 
 import csv
@@ -66,7 +66,7 @@ def _separator(source: Source, given: str | None) -> str:
 
 
 def _found_separator(source: Source) -> str:
-    """Return what cuts the header into most fields, and the first row into equally many; a comma in doubt."""
+    """Return the separator that cuts the header into most fields, and the first row into equally many; or a comma."""
     with _text(source) as lines:
         first = list(islice((line for line in lines if line.strip()), 2))
     found = {}
@@ -126,7 +126,7 @@ def _fast_columns(source: Source, delimiter: str, width: int) -> list[Column] | 
         return None
     if frame.width != width or not frame.height:
         return None
-    holes = frame.null_count().row(0)  # known already, while looking into the rows takes time
+    holes = frame.null_count().row(0)  # known already, whereas scanning the rows takes time
     if min(holes) and frame.select(polars.all_horizontal(polars.all().is_null()).any()).item():  # a blank line?
         return None
     return [from_polars(polars, series, decimal_comma=delimiter != ",") for series in frame]
@@ -137,7 +137,7 @@ def _plain_columns(source: Source, delimiter: str) -> list[Column]:
     with _text(source) as lines:
         names = _header(csv.reader(lines, delimiter=delimiter))
         first = next((line for line in lines if line.strip()), "")
-        if _all_numbers(first, delimiter):  # do not read the whole file in vain
+        if _all_numbers(first, delimiter):  # only try this if the first row is numeric
             try:
                 table = np.loadtxt(
                     chain([first], lines), delimiter=delimiter, quotechar='"', comments=None, ndmin=2, encoding="utf-8"

@@ -1,11 +1,11 @@
-"""Names of columns: each must be there once; and what may be wrong with a header."""
+"""Names of columns, which must be unique, and hints about what may be wrong with a header."""
 
 import re
 from collections import Counter
 
 
 def check_names(names: list[str]) -> None:
-    """Complain about columns without a name, or with the name of another."""
+    """Raise an error for columns without a name, or with the name of another."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if "" in names:
         complaint = f"Column {names.index('') + 1} has no name: name it in the header."
@@ -15,7 +15,7 @@ def check_names(names: list[str]) -> None:
 
 
 def naming_hint(names: list[str]) -> str:
-    """Return what may be wrong with a header that lacks an expected name; empty if nothing seems to be."""
+    """Return what may be wrong with a header that lacks an expected name; empty if it looks right."""
     if names[0].startswith(("#", "%", "//")):
         return "The first line is taken as the header and looks like a comment: if it is, remove it."
     if re.fullmatch("sep=.?", names[0], re.IGNORECASE):

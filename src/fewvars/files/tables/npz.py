@@ -11,7 +11,7 @@ from fewvars.files.tables.source import Column, Source, file_of
 from fewvars.files.tables.values import from_array
 
 START = b"PK\x03\x04"
-MOST_UNPACKED, MOST_COMPRESSION = 2**30, 100  # bytes, and how many times those of the file
+MOST_UNPACKED, MOST_COMPRESSION = 2**30, 100  # unpacked bytes, and their ratio to the size of the file
 
 
 def columns(source: Source) -> Iterator[tuple[str, Column]]:
@@ -44,12 +44,12 @@ def columns(source: Source) -> Iterator[tuple[str, Column]]:
 
 
 def _check_unpacked_size(members: list[zipfile.ZipInfo]) -> None:
-    """Refuse a small file that would fill the memory: no measured data compress that well."""
+    """Reject a small file that would fill the memory: measured data do not compress that well."""
     packed, unpacked = (sum(getattr(member, size) for member in members) for size in ("compress_size", "file_size"))
     if unpacked > MOST_UNPACKED and unpacked > MOST_COMPRESSION * packed:
         raise ValueError(
-            f"The NPZ file unpacks to {unpacked / 2**30:.1f} GiB, {unpacked / packed:.0f} times its size, which no "
-            "measured data do: if it is what you want, save it with numpy.savez, uncompressed."
+            f"The NPZ file unpacks to {unpacked / 2**30:.1f} GiB, {unpacked / packed:.0f} times its size, unlike "
+            "any measured data: if it is what you want, save it with numpy.savez, uncompressed."
         )
 
 
@@ -64,7 +64,7 @@ def _matrix_names(given: Column | None, width: int) -> list[str]:
 def content(named: Mapping[str, Column]) -> bytes:
     """Return columns as the content of a file."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:  # numpy.savez takes no column named `file`
+    with zipfile.ZipFile(file, "w") as archive:  # numpy.savez does not accept a column named `file`
         for name, column in named.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, column, allow_pickle=False)

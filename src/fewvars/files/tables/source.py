@@ -12,7 +12,7 @@ _NPY = b"\x93NUM"
 
 
 def source_of(given: str | Path | bytes) -> Source:
-    """Return what can be read twice: the path of a regular file, or the bytes themselves (of a pipe, say)."""
+    """Return a source that can be read twice: the path of a regular file, or the bytes of a pipe."""
     if isinstance(given, bytes):
         return given
     path = Path(given)
@@ -20,12 +20,12 @@ def source_of(given: str | Path | bytes) -> Source:
 
 
 def file_of(source: Source) -> Any:
-    """Return what NumPy and polars can read from."""
+    """Return a file that NumPy and polars can read."""
     return io.BytesIO(source) if isinstance(source, bytes) else source
 
 
 def first_bytes(source: Source) -> bytes:
-    """Return the first four bytes, which tell the format."""
+    """Return the first four bytes, which identify the format."""
     if isinstance(source, bytes):
         start = source[:4]
     else:

@@ -1,4 +1,4 @@
-"""Values of any origin as columns: numbers and truths as float64, times as datetime64, all else as text."""
+"""Convert values of any origin to columns: numbers and booleans to float64, times to datetime64, all else to text."""
 
 import math
 import re
@@ -59,7 +59,7 @@ def from_polars(polars: Any, series: Any, *, decimal_comma: bool = False) -> Col
 
 
 def _numbers(texts: list[str | None]) -> Column:
-    if any(text is not None and "_" in text for text in texts):  # float would take 1_000
+    if any(text is not None and "_" in text for text in texts):  # float() would accept 1_000
         raise ValueError
     return np.array([math.nan if text is None else float(text) for text in texts])
 
@@ -92,7 +92,7 @@ def _times(texts: list[str | None]) -> Column:
             continue
         moments = [None if text is None else reader(text) for text in texts]
         if len({moment.tzinfo is None for moment in moments if moment}) > 1:
-            break  # some in UTC, some who knows where
+            break  # some have an offset from UTC and some do not
         utc = [m.astimezone(UTC).replace(tzinfo=None) if m and m.tzinfo else m for m in moments]
         return np.array(utc, dtype="datetime64[us]")
     raise ValueError

@@ -1,4 +1,4 @@
-"""Choose the directions: the smallest rank not worse than the best, without idle ones, with weak linear ones."""
+"""Choose the directions: the smallest rank not worse than the best, less idle directions, plus weak linear ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,12 +7,12 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.search.directions.ranks import RankCandidate, RankSearch, leading_directions
-from fewvars.search.directions.ridge_functions import Form, NetworkForm, PolynomialForm
+from fewvars.search.directions.ridge_functions import Form
 
-# Standard errors by which a weak direction must show. The splits share most of their training rows, so where there is
-# none the figure spreads by about 1.3 instead of one.
+# Standard errors that a weak direction needs. The splits share most of their training rows, so without a direction the
+# statistic has a standard deviation of about 1.3 instead of one.
 WEAK = 3.0
-# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is not tried without.
+# Shares of the strongest direction: one below NOTHING is an artefact of the fit; one above STRONG is always kept.
 NOTHING, STRONG = 1e-3, 0.1
 
 
@@ -27,7 +27,7 @@ class RankChoice:
     ranks, errors, errors_se : (ranks,)
         Ranks that were tried, the held-out error of the best form of each, and its standard error over the pieces.
     held_out_error : float
-        Of the chosen rank. It chose the rank, so it is not a test error.
+        Of the chosen rank. It was used to choose the rank, so it is not a test error.
     """
 
     best: RankCandidate
@@ -64,22 +64,24 @@ def choose_directions(
     if n_directions is not None:
         likely = n_directions
         starts = {likely: starts.get(likely, _completed(starts[max(starts)], likely))}
-    look, some = search.on_first_split(), replace(search, held_out=search.held_out.first(2))
-    form = min(look.candidates([(form, starts[likely]) for form in search.forms(likely)]), key=look.error).form
+    one_split, two_splits = search.on_first_split(), replace(search, held_out=search.held_out.first(2))
+    form = min(
+        one_split.candidates([(form, starts[likely]) for form in search.forms(likely)]), key=one_split.error
+    ).form
     assert form is not None
-    tried = {0: some.mean(), likely: some.candidate(form, starts[likely])}
+    tried = {0: two_splits.mean(), likely: two_splits.candidate(form, starts[likely])}
     best = tried[likely]
     if n_directions is None:
-        _extend(some, tried, form, starts)
+        _extend(two_splits, tried, form, starts)
         order = sorted(tried)
-        best = tried[order[some.held_out.smallest_not_worse([tried[k].errors for k in order])]]
-        best = _without_idle(some, best, tried)
-        best = _with_linear_rest(search, some, best, tried, max_rank)
-    return _evidence(some, best, tried)
+        best = tried[order[two_splits.held_out.smallest_not_worse([tried[k].errors for k in order])]]
+        best = _without_idle(two_splits, best, tried)
+        best = _with_linear_rest(search, two_splits, best, tried, max_rank)
+    return _evidence(two_splits, best, tried)
 
 
 def _completed(directions: FloatArray, k: int) -> FloatArray:
-    """Return the directions (r, d) and more that are orthogonal to them, k in all."""
+    """Return the directions (r, d), completed by orthogonal ones to k in all."""
     others = np.linalg.qr(directions.T, mode="complete")[0].T[len(directions) : k]
     return np.vstack([directions, others])
 
@@ -96,9 +98,9 @@ def _extend(search: RankSearch, tried: dict[int, RankCandidate], form: Form, sta
 
 
 def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate]) -> RankCandidate:
-    """Drop the weakest directions while the others do as well alone, or where next to nothing depends on them.
+    """Drop the weakest directions while the others predict as well, or the function hardly depends on them.
 
-    These start from the directions of the larger rank that matter most: the path may have no good start for them.
+    Fits start from the strongest directions of the larger rank, because the path may have no good start.
     """
     while base.form is not None:
         directions, values = search.strengths(base)
@@ -113,7 +115,7 @@ def _without_idle(search: RankSearch, base: RankCandidate, tried: dict[int, Rank
 
 
 def _with_linear_rest(
-    search: RankSearch, some: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate], max_rank: int
+    search: RankSearch, two_splits: RankSearch, base: RankCandidate, tried: dict[int, RankCandidate], max_rank: int
 ) -> RankCandidate:
     """Add a direction along which the residual held out of all splits is significantly linear.
 
@@ -123,12 +125,12 @@ def _with_linear_rest(
     for _ in range(search.samples.Y.shape[1]):  # at most one for each output
         if base.form is None or base.rank == search.samples.X.shape[1]:
             break
-        form = replace(base.form, last_linear=True) if isinstance(base.form, PolynomialForm) else base.form
+        form = base.form.with_last_linear()
         if form is not base.form and base.rank > 1:
             strongest = search.strengths(base)[0][:-1]
-            direction, _ = some.linear_rest(some.candidate(base.form, strongest))
-            simpler = some.candidate(form, np.vstack([strongest, direction]))
-            if some.held_out.not_worse(simpler.errors, base.errors):
+            direction, _ = two_splits.linear_rest(two_splits.candidate(base.form, strongest))
+            simpler = two_splits.candidate(form, np.vstack([strongest, direction]))
+            if two_splits.held_out.not_worse(simpler.errors, base.errors):
                 tried[base.rank] = simpler
                 return simpler
         if base.rank >= max_rank:
@@ -136,7 +138,7 @@ def _with_linear_rest(
         direction, evidence = search.linear_rest(search.refitted(base))
         if evidence < WEAK:
             break
-        larger = some.candidate(form, np.vstack([base.functions[0].directions, direction]))
+        larger = two_splits.candidate(form, np.vstack([base.functions[0].directions, direction]))
         values = search.strengths(larger)[1]
         if values[-1] <= NOTHING * values[0]:
             break
@@ -153,8 +155,7 @@ def active_directions(search: RankSearch, chosen: RankCandidate, n_fits: int = 4
     """
     form = chosen.form
     assert form is not None
-    forms = [replace(form, seed=form.seed + s) for s in range(n_fits)] if isinstance(form, NetworkForm) else [form]
-    fits = [one.fit(search.samples, chosen.functions[0].directions) for one in forms]
+    fits = [one.fit(search.samples, chosen.functions[0].directions) for one in form.restarts(n_fits)]
     gradients = np.concatenate([fit.gradient(search.samples.X) for fit in fits], axis=1)
     directions, values = leading_directions(gradients, search.samples, chosen.rank)
     return directions, values / np.sqrt(len(fits))

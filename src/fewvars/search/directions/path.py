@@ -1,4 +1,4 @@
-"""The regularisation path from full rank to none: singular values of the first layer die one by one."""
+"""The regularisation path from full rank to none: singular values of the first layer become zero one by one."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ def full_to_zero_rank(
     max_strengths: int = 400,
     on_strength: Callable[[], None] = lambda: None,
 ) -> tuple[Path, dict[int, FloatArray]]:
-    """Raise the strength by `factor` until no direction is left, going on from the parameters before.
+    """Raise the strength by `factor` until no direction is left, each time starting from the previous parameters.
 
     The first strength is that at which the whole penalty is a hundredth of the variance of y. Return the path,
     and for each rank along it the parameters with the smallest training loss.

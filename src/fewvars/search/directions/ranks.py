@@ -70,7 +70,7 @@ class RankSearch:
         return RankCandidate(len(directions), form, scored.models, scored.errors)
 
     def _scored(self, fit: Callable[[np.ndarray], Predictor]) -> Scored:
-        """Score what `fit` makes of the training rows of each split."""
+        """Fit the training rows of each split, and score the held-out rows."""
         samples = self.samples
         return self.held_out.score(lambda _, train: fit(train), samples.X, samples.Y, samples.weights, samples.loss)
 
@@ -87,7 +87,7 @@ class RankSearch:
         return self.held_out.typical(self._scored(lambda _: function).errors)
 
     def on_first_split(self) -> "RankSearch":
-        """Return the search that compares on the first split alone, which is quicker."""
+        """Return the search on the first split only, which is quicker."""
         return replace(self, held_out=self.held_out.first())
 
     def refitted(self, candidate: RankCandidate) -> RankCandidate:
@@ -97,7 +97,7 @@ class RankSearch:
         return self.candidate(candidate.form, candidate.functions[0].directions)
 
     def forms(self, rank: int) -> list[Form]:
-        """Return the forms to try: polynomials as long as they have far fewer terms than there are samples."""
+        """Return the forms to try; polynomials only if they have far fewer terms than there are samples."""
         polynomials = [PolynomialForm(k) for k in (2, 3) if monomial_count(rank, k) * 8 <= len(self.samples)]
         return [
             *polynomials,
@@ -112,7 +112,7 @@ class RankSearch:
         """Return the combination (1, d) that explains most of the training residual, and its evidence.
 
         It is uncorrelated with the combinations of the base. The evidence is its mean product with the held-out
-        residual in standard errors over the pieces: a direction too weak to be worth its parameters shows here.
+        residual in standard errors over the pieces: it reveals a direction that is too weak to be worth its parameters.
         """
         products, found, loss = [], [], self.samples.loss
         for (train, test), function in zip(self.held_out.splits, base.functions, strict=True):

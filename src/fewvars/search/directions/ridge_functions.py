@@ -34,7 +34,7 @@ class RidgeFunction:
 
 @dataclass(frozen=True)
 class NetworkForm:
-    """g is a network: fitted on the combinations alone, then together with them."""
+    """g is a network, fitted first for given combinations, then jointly with them."""
 
     widths: tuple[int, ...] = (10, 10)
     activation: str = "tanh"
@@ -61,10 +61,18 @@ class NetworkForm:
         joint = levenberg_marquardt(network, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
         return RidgeFunction(network, joint.theta)
 
+    def restarts(self, n: int) -> "list[NetworkForm]":
+        """Return the form with n different random starts."""
+        return [replace(self, seed=self.seed + k) for k in range(n)]
+
+    def with_last_linear(self) -> "NetworkForm":
+        """Return the form itself: a network has no linear version of its last combination."""
+        return self
+
 
 @dataclass(frozen=True)
 class PolynomialForm:
-    """g is a polynomial of some degree; with `last_linear` the last combination is only added to it."""
+    """g is a polynomial of some degree; with `last_linear` the last combination enters only as a linear term."""
 
     degree: int = 2
     last_linear: bool = False
@@ -79,6 +87,14 @@ class PolynomialForm:
         theta = model.start(unit_variance(directions, samples), samples)
         found = levenberg_marquardt(model, samples, theta=theta, ridge=self.ridge, max_iterations=self.max_iterations)
         return RidgeFunction(model, found.theta)
+
+    def restarts(self, n: int) -> "list[PolynomialForm]":
+        """Return the form alone: its fit does not start at random."""
+        return [self]
+
+    def with_last_linear(self) -> "PolynomialForm":
+        """Return the form whose last combination enters only as a linear term."""
+        return replace(self, last_linear=True)
 
 
 Form = NetworkForm | PolynomialForm

@@ -18,7 +18,7 @@ _RIDGE = 1e-6  # times the number of rows, under other losses than squared error
 class RidgePolynomial:
     """F(x) = sum_i c_i prod_j z_j^e_ij with z = D x, as one flat parameter vector (D, c).
 
-    It offers what `fewvars.solvers.levenberg_marquardt` asks of a network.
+    It has the methods that `fewvars.solvers.levenberg_marquardt` needs.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class RidgePolynomial:
 
     @staticmethod
     def of(n_inputs: int, k: int, degree: int, n_outputs: int = 1, *, last_linear: bool = False) -> "RidgePolynomial":
-        """Take all monomials up to a degree; with `last_linear` the last combination occurs as itself alone."""
+        """Use all monomials up to a degree; with `last_linear` the last combination occurs only as a linear term."""
         exponents = monomial_exponents(k, degree)
         if last_linear:
             exponents = exponents[(exponents[:, -1] == 0) | (exponents.sum(axis=1) == 1)]
@@ -52,7 +52,7 @@ class RidgePolynomial:
         return Layer(directions, theta[:0]), Layer(theta[cut:].reshape(self.n_outputs, -1), theta[:0])
 
     def start(self, directions: FloatArray, samples: Samples) -> FloatArray:
-        """Return the parameters with these directions (k, d) and the coefficients that suit them best."""
+        """Return the parameters with these directions (k, d) and the best coefficients for them."""
         values = monomial_values(samples.X.astype(float) @ directions.T, self.exponents)
         if samples.loss == SQUARED:
             roots = np.sqrt(samples.weights.astype(float))[:, None]
@@ -96,7 +96,7 @@ class RidgePolynomial:
         return jacobian
 
     def check_samples(self, samples: Samples, theta: FloatArray) -> None:
-        """Complain if the parameters do not fit."""
+        """Raise an error if parameters or samples have the wrong shape."""
         if theta.shape != (self.n_parameters,) or samples.X.shape[1] != self.n_inputs:
             raise ValueError(
                 f"theta has shape {theta.shape} and X {samples.X.shape}: this polynomial needs "

@@ -1,4 +1,4 @@
-"""The search for few directions as one pure function: first stage, path, choice of the rank."""
+"""The search for few directions as a pure function: first stage, path, choice of the rank."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class DirectionSettings(Settings):
     Attributes
     ----------
     n_directions : int, optional
-        Number of directions asked for, instead of having it found.
+        Number of directions to find; by default it is chosen.
     max_rank : int
         Largest number of directions that is considered.
     """
@@ -63,7 +63,7 @@ class Directions:
 
 
 def find_directions(problem: Problem, settings: DirectionSettings, progress: Progress) -> Directions:
-    """Find the directions that the outputs depend on; nothing outside is changed."""
+    """Find the directions that the outputs depend on, without side effects."""
     search = _rank_search(problem, settings, progress)
     d = search.samples.X.shape[1]
     path = Path.empty(min(settings.hidden_layer_sizes[0], d), tolerance=RANK_TOLERANCE)

@@ -1,4 +1,4 @@
-"""Where the fits at each rank start: networks along the path, cut to the rank and trained on."""
+"""Starting points for the fits at each rank: networks along the path, truncated to the rank and trained further."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from fewvars.search.directions.ridge_functions import RidgeFunction
 
 
 def low_rank(network: Network, theta: FloatArray, rank: int) -> tuple[Network, FloatArray]:
-    """Cut the first layer to a rank and write it as two: W_1 ~ (U sqrt(S)) (sqrt(S) V^T), the inner one linear."""
+    """Truncate the first layer to a rank and factor it: W_1 ~ (U sqrt(S)) (sqrt(S) V^T), the inner factor linear."""
     first, *rest = network.layers(theta)
     U, s, Vt = np.linalg.svd(first.weights.astype(float), full_matrices=False)
     roots = np.sqrt(s[:rank])
@@ -37,7 +37,7 @@ def refined_starts(
     ridge: float,
     **options: Any,
 ) -> tuple[dict[int, FloatArray], int]:
-    """Cut networks along the path to each rank, and train all their factors jointly by Adam.
+    """Truncate networks along the path to each rank, and train all their factors jointly by Adam.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def refined_starts(
     -------
     directions by rank, (rank, d), and the rank with the smallest typical error on the first split
     """
-    look = search.on_first_split()
+    one_split = search.on_first_split()
     directions, errors = {}, {}
     for rank in range(1, min(most, max(thetas, default=0)) + 1):
         enough = thetas[min(r for r in thetas if r >= rank)]
@@ -68,6 +68,6 @@ def refined_starts(
         )
         theta = start if fit.outcome is Outcome.DIVERGED else fit.theta.astype(float)
         directions[rank] = factored.layers(theta)[0].weights
-        errors[rank] = look.error_of(RidgeFunction(factored, theta))
+        errors[rank] = one_split.error_of(RidgeFunction(factored, theta))
         search.on_refit()
     return directions, min(errors, key=lambda rank: errors[rank], default=0)

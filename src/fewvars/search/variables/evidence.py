@@ -1,4 +1,4 @@
-"""How sure each group is: p-values from rows that have not chosen the other groups, and false discovery rates.
+"""The evidence for each group: p-values from rows that were not used to choose the others, and false discovery rates.
 
 A forward search on the rows outside a fold chooses the terms of a model f. On the rows of the fold, the residual of the
 model without group j is multiplied by what the group would add to it, h_j, both fitted outside the fold. If, given the
@@ -26,7 +26,7 @@ from fewvars.series.dependence import DEPENDENT, RowFilter
 
 # With fewer rows there are several random splits into several folds, otherwise one into two.
 FEW_ROWS, N_SPLITS, N_FOLDS = 2000, 3, 3
-WEAK = 0.2  # a selected input of a larger q-value is called weak
+WEAK = 0.2  # the evidence for a selected input with a larger q-value is called weak
 
 
 def q_values(p_values: FloatArray, usable: np.ndarray) -> FloatArray:
@@ -53,7 +53,7 @@ def folds(n: int, time: float, rng: np.random.Generator) -> list[tuple[np.ndarra
         place = rng.permutation(n) * k // n
         return [(rows[place != fold], rows[place == fold]) for fold in range(k)]
     place = (rows - rng.integers(n)) % n * k // n
-    gap = min(time, n // (4 * k))  # along a trend the time is as long as the series, and would leave nothing
+    gap = min(time, n // (4 * k))  # along a trend the time is as long as the series, and would leave no rows
     return [(rows[_distance(rows, test) > gap], test) for test in (rows[place == fold] for fold in range(k))]
 
 
@@ -66,7 +66,7 @@ def _distance(rows: np.ndarray, test: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """Terms on the training and the test rows, and the model that was chosen on the former."""
+    """Terms on the training and the test rows, and the model that was chosen on the training rows."""
 
     model: GrowingModel
     test: Terms

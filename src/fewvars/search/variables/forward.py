@@ -11,14 +11,14 @@ from fewvars.search.variables.terms import Term
 from fewvars.search.variables.unexplained import effective_rows
 
 LEVEL = 0.025  # of the first group that enters
-TOLERANCE = 0.5  # by which part of that the level rises with every group that is in: among many, one may be wrong
+TOLERANCE = 0.5  # share of it by which the level rises with every selected group: among many, one may be wrong
 # A kind of term gets this part of the level; lines get the rest, and that of curves and waves where nothing bends.
 SHARES = {"curve": 1 / 6, "wave": 1 / 12, "product": 1 / 12, "surface": 1 / 12}
 MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is tried as a wave
 MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every pair is tried as a surface
 FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
-FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: those of two rare events rest on a handful
+FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: that of two rare events rests on a handful
 MOST_RELATED = 100  # groups that are related to the outputs on their own
 _SHORTLIST = 4  # candidates of each kind whose p-values are computed with all corrections
 
@@ -32,7 +32,7 @@ class Proposal:
     mask : (groups,) bool
     terms : tuple of Term
     order : tuple of int
-        The groups that have entered, the first first; some may have left again.
+        The groups in the order of entry; some may have left again.
     dependent : bool
         Whether neighbouring rows were found to depend on each other.
     related : (groups,) bool, optional
@@ -66,9 +66,9 @@ def forward_search(
     Parameters
     ----------
     included : (groups,) bool
-        Groups that are in from the start and stay.
+        Groups that are always in the model.
     n_groups : int, optional
-        Number of groups asked for: the most significant ones enter until there are so many, and none leaves.
+        Number of groups to select: the most significant ones enter until it is reached, and none leaves.
     """
     order: list[int] = []
     for group in np.flatnonzero(included).tolist():
@@ -120,7 +120,7 @@ def _best_entry(model: GrowingModel, usable: np.ndarray, room: int) -> tuple[flo
     if not outside.any():
         return 1.0, None
     found = min(_entries(model, outside), key=lambda entry: entry[0])
-    if found[0] > _level(int(model.mask.sum())):  # the costly candidates, when nothing else is left
+    if found[0] > _level(int(model.mask.sum())):  # expensive candidates, tried only when nothing else is significant
         costly = list(_waves(model, outside))
         if room > 1:
             costly += _products(model, usable, np.flatnonzero(usable))
@@ -159,7 +159,7 @@ def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iter
 
 
 def _surfaces(model: GrowingModel, usable: np.ndarray) -> Iterator[tuple[float, Term]]:
-    """Yield functions of two groups that are no simple products, if rows are independent and pairs not too many."""
+    """Yield functions of two groups beyond simple products, if rows are independent and there are few enough pairs."""
     n, d = model.terms.Z.shape
     if model.dependent or model.terms.windows is not None or n < FEWEST_FOR_SURFACES or n * d**2 > MOST_FOR_SURFACES:
         return
@@ -171,7 +171,7 @@ def _surfaces(model: GrowingModel, usable: np.ndarray) -> Iterator[tuple[float, 
 def _new_pairs(
     model: GrowingModel, usable: np.ndarray, kind: str, pairs: Iterable[tuple[int, int]], n_rivals: float
 ) -> Iterator[tuple[float, Term]]:
-    """Yield terms of the groups of pairs of inputs, at least one of them new, that rest on rows enough."""
+    """Yield terms of the groups of pairs of inputs, at least one of them new, that enough rows carry."""
     labels, inside = model.terms.labels, model.mask
     for i, j in pairs:
         one, other = sorted((int(labels[i]), int(labels[j])))
@@ -184,7 +184,7 @@ def _new_pairs(
 
 
 def _refine(model: GrowingModel) -> None:
-    """Add terms of groups that are in already, while one is significant: other groups must not stand in for them."""
+    """Add terms of selected groups while one is significant, so that other groups do not stand in for them."""
     while model.degrees_of_freedom > max(10, len(model.Y) // 4):
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
@@ -197,7 +197,7 @@ def _refine(model: GrowingModel) -> None:
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:
-    """Yield curves, then waves, of groups that are in, and bent products of those whose product is in."""
+    """Yield curves, then waves, of selected groups, and bent products of those whose product is in the model."""
     for group in np.flatnonzero(model.mask).tolist():
         if model.terms.bends(group):
             curve = Term("curve", (group,))
@@ -209,7 +209,7 @@ def _bends(model: GrowingModel) -> Iterator[Term]:
 
 
 def _inner_products(model: GrowingModel) -> Iterator[Term]:
-    """Yield the most suspicious products of groups that are in."""
+    """Yield the products of selected groups that correlate most with the residual."""
     labels, inside = model.terms.labels, model.mask
     inputs = np.flatnonzero(inside[labels])
     for i, j in suspicious_products(model, inputs, _SHORTLIST, among=inputs):
@@ -219,7 +219,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
 
 
 def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) -> None:
-    """Leave out, one by one, the group that is missed least, while that is not significant."""
+    """Drop the least significant group, one at a time, until all are significant."""
     while True:
         groups = np.flatnonzero(model.mask & ~included).tolist()
         p_values = [model.dropped_p_value(group) for group in groups]

@@ -1,4 +1,4 @@
-"""A least-squares model that grows term by term, and F-tests of what it still lacks.
+"""A least-squares model that grows term by term, and F-tests of further terms.
 
 The tests hold up where plain ones do not: residuals beyond three robust standard deviations are clipped (Huber, 1964),
 errors that depend on those of the row before are filtered first, and the variance of a score is inflated where the
@@ -22,13 +22,13 @@ from fewvars.search.variables.unexplained import Unexplained
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
-WILD = 6.0  # and beyond which an output is brought back before supports are compared
-SHORTEST_BLOCK = 5  # of dependent rows: no filter takes out all dependence
+WILD = 6.0  # and beyond which an output is clipped before supports are compared
+SHORTEST_BLOCK = 5  # of dependent rows: no filter removes all dependence
 _RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
 
 
 class GrowingModel:
-    """Outputs as a sum of terms; what is left, and how surely another term would explain some of it."""
+    """Outputs as a sum of terms, the residual, and tests of whether another term would explain some of it."""
 
     def __init__(self, data: Testable) -> None:
         terms, weights = data.terms, data.weights
@@ -58,7 +58,7 @@ class GrowingModel:
 
     @property
     def _unexplained(self) -> Unexplained:
-        """What the tests are made on."""
+        """The residual in the form that the tests need."""
         return self._tested(self.residual, self._Q.shape[1])
 
     def _tested(self, residual: FloatArray, n_columns: int) -> Unexplained:
@@ -74,18 +74,18 @@ class GrowingModel:
         return self.filter.apply(self.terms.design(chosen))
 
     def without_outliers(self, terms: Terms, Y: FloatArray) -> FloatArray:
-        """Return the outputs (n, outputs) of these or other rows with wild values brought back to near the model."""
+        """Return the outputs (n, outputs) of these or other rows with outliers clipped to near the model."""
         predicted = terms.design(self.chosen) @ self.coefficients(self.chosen)
         limit = WILD * robust_spread(Y - predicted)
         return predicted + np.clip(Y - predicted, -limit, limit)
 
     def matched_loss(self) -> Loss:
-        """Return the loss whose scale suits what the model leaves unexplained."""
+        """Return the loss with a scale that matches the residual of the model."""
         left = self.Y - self.terms.design(self.chosen) @ self.coefficients(self.chosen)
         return self.loss.matched(robust_spread(left))
 
     def add(self, term: Term) -> None:
-        """Put a term into the model."""
+        """Add a term to the model."""
         self.chosen.append(term)
         new = self.orthogonal(term)
         self._Q = np.column_stack([self._Q, new])
@@ -94,7 +94,7 @@ class GrowingModel:
         self._refilter()
 
     def keep(self, chosen: Iterable[Term]) -> None:
-        """Leave all other terms out."""
+        """Drop all other terms."""
         self.chosen = list(chosen)
         self._rebuild()
 
@@ -127,7 +127,7 @@ class GrowingModel:
         left, outputs = self._unexplained, self.robust_outputs
         if not self.loss.measured:
             outputs = self._left(others)
-        if self.loss.labels:  # a model that is sure of nearly all leaves too little to compare with
+        if self.loss.labels:  # a model that predicts nearly all labels with certainty leaves too little to compare with
             return self._tested(outputs - others @ (others.T @ outputs), others.shape[1]).p_value(lost)
         explained = ((lost.T @ outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
@@ -142,7 +142,7 @@ class GrowingModel:
         return found
 
     def _rebuild(self) -> None:
-        """Make everything anew from the chosen terms and the filter."""
+        """Recompute everything from the chosen terms and the filter."""
         self._y = self.filter.apply(self.Y)
         self._Q = self._basis(self.chosen)
         self._main.rebuild(self.filter, self._Q)
@@ -176,7 +176,7 @@ class GrowingModel:
         return roots * (self.Y - self.loss.mean(linear))
 
     def _settle(self) -> None:
-        """Fit the outputs, with residuals clipped until the fit and the clipping agree."""
+        """Alternate between fitting and clipping residuals until both agree."""
         if self.loss.measured:
             self._settle_clipped()
         else:
@@ -203,8 +203,8 @@ class GrowingModel:
         return np.clip(residual, -limit, limit)
 
     def _refilter(self) -> None:
-        """Estimate anew how errors depend on those of the row before, and filter by that."""
-        if not (self.dependent and self.loss.measured):  # labels and counts are no sums of earlier ones and noise
+        """Estimate again how errors depend on those of the previous row, and filter the rows accordingly."""
+        if not (self.dependent and self.loss.measured):  # labels and counts are not autoregressive
             return
         raw = self.terms.design(self.chosen)
         slopes = np.linalg.lstsq(self.filter.apply(raw), self._y, rcond=1e-10)[0]

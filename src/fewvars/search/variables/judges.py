@@ -1,4 +1,4 @@
-"""The judges of supports by name: a new one is a file of its own, and a line here."""
+"""The judges of supports by name; a new judge needs one file and one line here."""
 
 from collections.abc import Callable
 

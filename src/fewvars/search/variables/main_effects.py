@@ -1,4 +1,4 @@
-"""The lines and curves of all groups, kept orthogonal to a model that grows: a quick screen of what it lacks."""
+"""The lines and curves of all groups, kept orthogonal to a growing model: a quick screen of what could enter."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _CHUNK = 200  # groups whose columns are gathered at a time
 
 
 class MainEffects:
-    """What is left of the columns of all lines and curves beside a model."""
+    """The columns of all lines and curves, made orthogonal to a model."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -21,14 +21,14 @@ class MainEffects:
         curves = [np.arange(end - width, end) for end, width in zip(ends, widths, strict=True)]
         self._places = {"curve": curves, "line": [curve[self._first_powers(g)] for g, curve in enumerate(curves)]}
         self._rows: FloatArray  # (columns, n): the columns, filtered and orthogonal to the model
-        self._sizes: FloatArray  # sums of their squares before the model took its part
+        self._sizes: FloatArray  # sums of their squares before the projection
 
     def _first_powers(self, group: int) -> np.ndarray:
         powers = np.maximum(self._terms.levels[self._terms.members[group]] - 1, 1)
         return np.cumsum(powers) - powers
 
     def rebuild(self, row_filter: RowFilter, basis: FloatArray) -> None:
-        """Filter all columns anew, and take out an orthonormal basis (n, m)."""
+        """Filter all columns again, and project out an orthonormal basis (n, m)."""
         curves = self._places["curve"]
         self._rows = np.empty((curves[-1][-1] + 1, len(self._terms)))
         for group, place in enumerate(curves):

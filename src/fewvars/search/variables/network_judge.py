@@ -1,4 +1,4 @@
-"""The judge that refits networks: small ones, trained by Adam on the inputs of a support."""
+"""The judge that refits small networks, trained by Adam on the inputs of a support."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Refit:
         return Network(samples.X.shape[1], self.widths, samples.Y.shape[1], self.activation)
 
     def fit(self, samples: Samples, theta: FloatArray | None = None) -> FloatArray:
-        """Return the parameters found; all zero if training diverged."""
+        """Return the fitted parameters; all zero if training diverged."""
         cold = theta is None
         found = adam(
             self.network(samples),
@@ -75,7 +75,7 @@ class FittedNetwork:
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions (n, outputs)."""
-        # In double precision, like the heads: one kernel less to compile before the first fit.
+        # In double precision, like the heads, to save compiling one more kernel before the first fit.
         return self.network.predict(self.theta.astype(np.float64), X.astype(np.float64))
 
 

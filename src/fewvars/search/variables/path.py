@@ -1,4 +1,4 @@
-"""The regularisation path from dense to empty, warm-started, on a network that shrinks as inputs die."""
+"""The regularisation path from dense to empty, warm-started, on a network that shrinks as inputs are removed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from fewvars.search.variables.settings import MOMENTUM, SOLVERS, VariableSetting
 
 
 class Descent:
-    """What the path asks of a `Trainer`, by monotone descent on all samples in double precision.
+    """Stands in for a `Trainer` on the path: monotone descent on all samples in double precision.
 
     It notes in `certificate` how each strength has ended: the distance to stationarity on all inputs, those dropped
     included, the smallest step and the largest constant.
@@ -61,7 +61,7 @@ class Descent:
         return objective.distance(theta, objective.smooth(theta)[1], 1.0)
 
     def keep_inputs(self, alive: np.ndarray) -> None:
-        """Go on with the living inputs alone (a mask)."""
+        """Continue with only the inputs of a mask."""
         self.theta = self.network.select_inputs(self.theta, alive)
         self.samples = self.samples.columns(alive)
         self.network = self.network.with_inputs(self.samples.X.shape[1])
@@ -87,7 +87,7 @@ def dense_to_empty(
     tolerance: float = 1e-4,
     on_strength: Callable[[FloatArray], None] = lambda norms: None,
 ) -> Path:
-    """Raise the strength by `factor` until no input is left, going on from the parameters before.
+    """Raise the strength by `factor` until no input is left, each time starting from the previous parameters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The judge that fits all monomials of a few inputs by ridge regression: for what sums of products of pairs miss.
+"""The judge that fits all monomials of a few inputs by ridge regression, for functions that sums of pairs miss.
 
 Where a sum of simple terms cannot follow a function, other inputs stand in for what is missing. A full polynomial of
 the inputs of a small support follows it better, and shows which of them are needed.

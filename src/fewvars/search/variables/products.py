@@ -1,4 +1,4 @@
-"""All products, or surfaces, of two inputs at once: which of them could a model lack?"""
+"""Screen all products, or surfaces, of two inputs at once for those that a model lacks."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def suspicious_products(
     for score in model.terms.on_samples(model.filter.adjoint(model.residual)).astype(np.float32).T:
         shares = np.maximum(shares, np.abs((own * score[:, None]).T @ Z) / np.sqrt(squares))
     shares[ones[:, None] == others] = 0.0
-    for term in model.chosen:  # what is in already
+    for term in model.chosen:  # already in the model
         if term.kind == "product":
             one, other = (np.isin(model.terms.labels, g) for g in term.groups)
             for a, b in ((one, other), (other, one)):

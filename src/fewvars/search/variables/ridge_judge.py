@@ -29,14 +29,14 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 COLUMNS = {"line": 1, "curve": 3, "wave": 7, "product": 1, "bent product": 2, "surface": 9}  # of an input or a pair
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
-LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, which a weaker ridge fits without end
+LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, for which fits with a weaker ridge diverge
 MOST_COLUMNS = 400
 ROWS_PER_COLUMN = 4
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
-    """What the judge remembers of a verdict: the family, the strength, and the fit to the first split."""
+    """The state of a verdict: the family, the strength, and the fit to the first split."""
 
     family: str
     strength: float
@@ -46,7 +46,7 @@ class RidgeFit:
 
 @dataclass(frozen=True, eq=False)
 class RidgeJudge:
-    """Fits families of terms of the groups of a support; the best family and strength count.
+    """Fits families of terms of the groups of a support, and uses the best family and strength.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class RidgeJudge:
     def of(
         cls, problem: Problem, labels: np.ndarray, settings: Settings, on_refit: Callable[[], None] = lambda: None
     ) -> "RidgeJudge":
-        """Return the judge of a problem; it is cheap, so that it holds every row out."""
+        """Return the judge of a problem; being cheap, it holds out every row."""
         return cls(problem.samples, labels, problem.reserve, settings.n_jobs, problem.terms)
 
     @cached_property
@@ -95,7 +95,7 @@ class RidgeJudge:
         return in_threads(self._verdict, masks, self.n_jobs)
 
     def tuned(self, mask: np.ndarray, effort: int = 1) -> tuple["RidgeJudge", Verdict]:
-        """Return this judge: every verdict is that of the best family already."""
+        """Return this judge: every verdict already uses the best family."""
         return self, self._verdict(mask)
 
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:
@@ -104,13 +104,13 @@ class RidgeJudge:
         return self.samples.Y[rows] - self.samples.loss.mean(fit.design.columns[rows] @ fit.coefficients)
 
     def families(self, mask: np.ndarray) -> list[str]:
-        """Return the families that have few columns enough for the rows, from simple to complicated."""
+        """Return the families with few enough columns for the rows, from simple to complicated."""
         most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
         found = [family for family in FAMILIES if self._n_columns(family, mask) <= most]
         return found if found and mask.any() else ["linear"]
 
     def _n_columns(self, family: str, mask: np.ndarray) -> float:
-        """Return about how many columns a family has."""
+        """Return the approximate number of columns of a family."""
         single, paired = (sum(COLUMNS[kind] for kind in kinds) for kinds in FAMILIES[family])
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
         n_inputs, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
@@ -121,7 +121,7 @@ class RidgeJudge:
         return min(found, key=lambda verdict: self.held_out.typical(verdict.errors))
 
     def _prepare(self, masks: Sequence[np.ndarray]) -> None:
-        """Make the Gram matrices that all of these supports, and those seen before, need."""
+        """Compute the Gram matrices for all of these supports and earlier ones."""
         wanted: dict[str, np.ndarray] = {}
         for mask in masks:
             for family in self.families(mask):

@@ -1,4 +1,4 @@
-"""The search for few variables as one pure function: first stage, path, choice of the support."""
+"""The search for few variables as a pure function: tests, path, choice of the support."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,12 +27,12 @@ from fewvars.search.variables.tested import propose
 from fewvars.search.variables.thinning import thinned
 from fewvars.series.dependence import autocorrelation_time
 
-# From so many independent rows on networks are tried too; fewer show nothing to them that simple terms do not see.
-# Dependent rows are many more: their number over the autocorrelation time must be at least the second figure.
+# With at least this many independent rows networks are tried too; with fewer they detect no more than simple terms do.
+# For dependent rows, their number over the autocorrelation time must be at least the second number.
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
-PROBED_SIZES = (3, 8)  # of the supports along the path on which networks are tried
-MOST_SMOOTHED = 4000  # rows of a smoothed trajectory that the closed form looks at: neighbours say the same
-LARGEST_SIMILAR = 10  # of the supports along the path that the closed form looks at
+PROBED_SIZES = (3, 8)  # sizes of supports along the path on which networks are tried
+MOST_SMOOTHED = 4000  # rows of a smoothed trajectory that are judged in closed form: neighbours are nearly equal
+LARGEST_SIMILAR = 10  # size of the largest support along the path that is judged in closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Variables:
     first_outcome: Outcome = Outcome.FINISHED
 
     def with_support(self, mask: np.ndarray, problem: Problem, settings: VariableSettings) -> "Variables":
-        """Return the same with another support (groups,), judged in closed form."""
+        """Return the same result with another support (groups,), judged in closed form."""
         closed = closed_search(problem, self.groups.labels, settings)
         nothing = np.zeros_like(mask)
         return replace(self, support=settled(closed, [nothing, mask], nothing, fixed=True), judge=RidgeJudge.name)
@@ -79,7 +79,7 @@ class Variables:
 
 
 def find_variables(problem: Problem, groups: Groups, settings: VariableSettings, progress: Progress) -> Variables:
-    """Find the groups of inputs that the outputs depend on; nothing outside is changed.
+    """Find the groups of inputs that the outputs depend on, without side effects.
 
     A forward search proposes a support, which a judge in closed form settles. Where there are rows enough for networks,
     a path proposes more, and if networks then predict held-out rows better than the closed form does, they decide.
@@ -96,7 +96,7 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
 
 
 def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSettings) -> Variables:
-    """Find groups of inputs without any network: quick, for repetitions on parts of the rows."""
+    """Find groups of inputs without networks, which is quick enough to be repeated on parts of the rows."""
     if problem.constant or not groups.usable.any():
         return _settled_in_closed_form(problem, groups, settings, None)
     proposal, problem = propose(problem, groups, settings.n_variables)
@@ -147,7 +147,7 @@ def _found_along_path(
         tolerance = TIE if proposal.dependent else 0.0
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
-        if proposal.dependent:  # tests of dependent rows are not exact, and decide nothing
+        if proposal.dependent:  # tests of dependent rows are not exact, so they do not decide
             support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
         else:
             support = settled(closed, proposal.nested, groups.included, tolerance, rivals=similar)
@@ -188,7 +188,7 @@ def _with_related(search: SupportSearch, support: Support, proposal: Proposal, i
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:
-    """Return whether there are rows enough for a network to see more than sums of simple terms do.
+    """Return whether there are enough rows for a network to detect more than sums of simple terms do.
 
     Along a smoothed trajectory a network sees more with any number of rows: what is left is not noise.
     """
@@ -222,7 +222,7 @@ def refitted_errors(found: Variables, problem: Problem, settings: VariableSettin
 
 
 def _screened(search: SupportSearch, usable: np.ndarray, settings: VariableSettings) -> np.ndarray:
-    """Keep the groups that explain most of y on their own, if there are more than the path should carry."""
+    """Keep the groups that explain most of y on their own, if there are too many for the path."""
     most = max(settings.max_inputs, settings.n_variables or 0)
     if usable.sum() <= most:
         return usable

@@ -1,4 +1,4 @@
-"""Refine a support on the held-out blocks: add inputs that it lacks, drop those that it does not need."""
+"""Refine a support on the held-out blocks: add inputs that help, and drop those that are not needed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ LeftOut = tuple[Verdict, dict[int, Verdict]]
 
 @dataclass(frozen=True, eq=False)
 class SupportSearch:
-    """Supports, compared by what a judge says about them; a support is a mask over groups of inputs.
+    """Compares supports, which are masks over groups of inputs, by the verdicts of a judge.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class SupportSearch:
         Standardised data: all rows, all inputs.
     labels : (inputs,) group of each input
     reserve : HeldOut, optional
-        More held-out rows, for what stays in doubt.
+        More held-out rows, to settle what remains in doubt.
     """
 
     judge: Judge
@@ -48,11 +48,11 @@ class SupportSearch:
         return verdicts[self.held_out.smallest_not_worse([v.errors for v in verdicts])]
 
     def on_first_split(self) -> "SupportSearch":
-        """Return the search that compares on the first split alone, which is quicker."""
+        """Return the search on the first split only, which is quicker."""
         return replace(self, judge=self.judge.on(self.held_out.first()))
 
     def on_reserve(self) -> "SupportSearch":
-        """Return the search that compares on all held-out rows, to settle what is in doubt."""
+        """Return the search on all held-out rows, to settle what remains in doubt."""
         return replace(self, judge=self.judge.on(self.reserve or self.held_out), reserve=None)
 
     def tuned(self, mask: np.ndarray, effort: int = 3) -> tuple["SupportSearch", Verdict]:
@@ -61,7 +61,7 @@ class SupportSearch:
         return replace(self, judge=judge), verdict
 
     def leave_one_out(self, base: Verdict) -> LeftOut:
-        """Go on from the base with all of its groups, and without each of them in turn."""
+        """Judge the base again, and without each of its groups in turn."""
         members = np.flatnonzero(base.mask)
         if not members.size:
             return base, {}
@@ -93,7 +93,7 @@ class SupportSearch:
         )
 
     def suspects(self, base: Verdict, usable: np.ndarray, n_most: int = 4) -> np.ndarray:
-        """Return the usable groups outside that could explain most of the residual."""
+        """Return the usable groups outside the support that could explain most of the residual."""
         scores = self.suspicion(base, usable & ~base.mask)
         return np.argsort(-scores, kind="stable")[: min(n_most, int((usable & ~base.mask).sum()))]
 
@@ -124,7 +124,7 @@ class SupportSearch:
         )
 
     def suspicion(self, base: Verdict, groups: np.ndarray, max_rows: int = 4000) -> FloatArray:
-        """Return how much of the training residual each of the groups (a mask) could explain; -1 elsewhere."""
+        """Return the share of the training residual that each group of a mask could explain; -1 for other groups."""
         train = self.held_out.splits[0][0]
         rows = train[:: -(-len(train) // max_rows)]
         support = np.flatnonzero(base.mask[self.labels])

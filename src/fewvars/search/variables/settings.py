@@ -1,4 +1,4 @@
-"""How variables are searched for, and which groups of inputs may be found."""
+"""Settings of the search for variables, and the groups of inputs that may be selected."""
 
 from dataclasses import dataclass, replace
 
@@ -19,7 +19,7 @@ class VariableSettings(Settings):
     Attributes
     ----------
     n_variables : int, optional
-        Number of groups asked for, instead of having it found.
+        Number of groups to find; by default it is chosen.
     max_candidates : int
         Supports along the path that are judged.
     max_inputs : int
@@ -49,7 +49,7 @@ class Groups:
     def of(
         cls, labels: np.ndarray, include: np.ndarray, exclude: np.ndarray, Z: FloatArray, constant: np.ndarray
     ) -> "Groups":
-        """Rule out excluded groups, and those whose inputs are constant or repeat an earlier column of Z.
+        """Rule out excluded groups, and groups whose inputs are constant or repeat an earlier column of Z.
 
         Groups to include and to exclude are given by number.
         """

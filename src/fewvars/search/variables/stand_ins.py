@@ -1,11 +1,11 @@
-"""Which inputs outside a support could take the place of one inside: the data cannot tell them apart."""
+"""Inputs outside a support that could replace one inside: the data cannot tell which of the two matters."""
 
 import numpy as np
 
 from fewvars.search.problem import Problem
 from fewvars.search.variables.selection import SupportSearch, switched
 
-SIMILAR = 0.5  # correlation from which on an input is tried in place of another
+SIMILAR = 0.5  # smallest correlation at which an input is tried in place of another
 MOST_TRIED = 4  # for each input of the support
 MOST_ROWS = 5000  # for correlations
 

@@ -9,7 +9,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.search.judge import Verdict
 from fewvars.search.variables.selection import LeftOut, SupportSearch, switched
 
-UNTESTED = 3.0  # standard errors by which a support that no test has accepted must be better
+UNTESTED = 3.0  # standard errors by which a support that was not accepted by tests must be better
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Support:
         Number of groups, held-out error and its standard error over the pieces, of the supports tried, on the
         first split, whose held-out rows the path has not seen.
     held_out_error : float
-        Of the chosen support. It chose the support, so it is not a test error.
+        Of the chosen support. It was used to choose the support, so it is not a test error.
     """
 
     groups: np.ndarray
@@ -55,7 +55,7 @@ def choose_support(
     max_candidates: int,
     proposals: Sequence[np.ndarray] = (),
 ) -> Support:
-    """Choose among nested supports by the paired rule, add back groups that the path lost, drop those not needed.
+    """Choose among nested supports by the paired rule, add back groups that the path lost, drop unneeded ones.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def choose_support(
     usable : (groups,) mask
         Groups that may be added back.
     n_groups : int, optional
-        The number of groups asked for; the choice is then refined by exchanges only.
+        The number of groups to choose; the choice is then refined by exchanges only.
     max_candidates : int
         About how many sizes to try.
     proposals : list of (groups,) masks
@@ -110,7 +110,7 @@ def settled(
     fixed: bool = False,
     rivals: Sequence[np.ndarray] = (),
 ) -> Support:
-    """Choose among proposed supports by a judge that costs little, and drop what it does not miss.
+    """Choose among proposed supports with a cheap judge, and drop groups whose removal does not raise the error.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def settled(
     always : (groups,) mask
         Groups that are never left out.
     tolerance : float
-        Standard errors by which the error must rise before a group counts as missed.
+        Standard errors by which the error must rise for a group to be kept.
     fixed : bool
         Whether the last mask is the answer, of which nothing is dropped.
     rivals : list of (groups,) masks

@@ -1,4 +1,4 @@
-"""Which inputs outside a support could explain what it leaves unexplained: a quick least-squares screen."""
+"""A quick least-squares screen for inputs outside a support that could explain the residual."""
 
 from collections.abc import Iterable
 

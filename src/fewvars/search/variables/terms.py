@@ -11,10 +11,10 @@ from scipy.special import erf
 
 from fewvars._common.validation import FloatArray
 
-REACH = 3.0  # powers are taken of inputs clipped to this many standard deviations: a wild value must not rule them
-FEW_ROWS, MOST_ROWS = 50, 4000  # in which different values are counted: first in few
+REACH = 3.0  # inputs are clipped to this many standard deviations before taking powers, which limits outliers
+FEW_ROWS, MOST_ROWS = 50, 4000  # rows in which distinct values are counted: first in a few
 MOST_LEVELS = 4
-MOST_KNOWN = 4_000_000  # terms times rows that are kept for the next time
+MOST_KNOWN = 4_000_000  # terms times rows that are cached
 MOST_PRODUCTS = 25  # columns of the product of two groups
 
 
@@ -39,7 +39,7 @@ class Terms:
     Z : (samples, inputs), standardised
     labels : (inputs,) group of each input
     levels : (inputs,)
-        Number of different values of each input, counted up to four.
+        Number of distinct values of each input, counted up to four.
     windows : (n, samples) sparse matrix, optional
         Each row of the columns is an average over samples; without it the rows are the samples themselves.
     """
@@ -52,7 +52,7 @@ class Terms:
 
     @classmethod
     def of(cls, Z: FloatArray, labels: np.ndarray, windows: Any = None) -> "Terms":
-        """Count the different values of each input; most inputs show four in the first few rows."""
+        """Count the distinct values of each input; most inputs have four in the first few rows."""
         levels = _n_different(Z[:FEW_ROWS])
         few = levels < MOST_LEVELS
         levels[few] = _n_different(Z[:MOST_ROWS, few])
@@ -90,7 +90,7 @@ class Terms:
         return self.members[group].size > 1 or bool((self.levels[self.members[group]] > 2).any())
 
     def columns(self, term: Term) -> FloatArray:
-        """Return the columns of a term, (n, m); the same terms are asked for again and again."""
+        """Return the columns of a term, (n, m), which are cached."""
         found = self._known.get(term)
         if found is None:
             found = _COLUMNS[term.kind](self, *term.groups)
@@ -109,7 +109,7 @@ class Terms:
         return self.Z[:, self.members[group]]
 
     def curve(self, group: int) -> FloatArray:
-        """x, x^2 and x^3 for each input, as many powers as its values tell apart, and products within the group."""
+        """x, x^2 and x^3 for each input, as many powers as its values distinguish, and products within the group."""
         powers = [self._powers(j) for j in self.members[group]]
         return np.column_stack([*powers, self._inner_products(group)])
 
@@ -145,7 +145,7 @@ class Terms:
         return found
 
     def _bounded(self, j: int) -> FloatArray:
-        """Powers of u = erf(x / sqrt(2)), which is evenly spread if x is normal, as many as the values tell apart."""
+        """Powers of u = erf(x / sqrt(2)), which is evenly spread if x is normal, as many as the values distinguish."""
         u = erf(self.Z[:, j] / np.sqrt(2.0))
         return np.column_stack([u, u**2, u**3][: max(int(self.levels[j]) - 1, 1)])
 
@@ -161,7 +161,7 @@ class Terms:
 
 
 def _n_different(Z: FloatArray) -> np.ndarray:
-    """Return the number of different values of each column, counted up to four."""
+    """Return the number of distinct values of each column, counted up to four."""
     return np.minimum(1 + np.count_nonzero(np.diff(np.sort(Z, axis=0), axis=0) > 1e-9, axis=0), MOST_LEVELS)
 
 

@@ -1,4 +1,4 @@
-"""What tests are made on: the terms and outputs of a problem in double precision, on no more rows than needed."""
+"""The data for tests: the terms and outputs of a problem in double precision, on no more rows than needed."""
 
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from fewvars.search.variables.terms import Terms
 from fewvars.series.dependence import autocorrelation_time
 
 MOST_ENTRIES = 10_000_000  # of the inputs
-MOST_ROWS = 20_000  # with more of them, what matters is significant anyway
-MOST_SMOOTHED = 2000  # rows of a smoothed trajectory: neighbours say the same
+MOST_ROWS = 20_000  # with more rows, whatever matters is significant anyway
+MOST_SMOOTHED = 2000  # rows of a smoothed trajectory, where neighbours are nearly equal
 
 
 class Testable(NamedTuple):
@@ -26,7 +26,7 @@ class Testable(NamedTuple):
     starts : (n,) bool
         The first row of each run.
     ordered : bool
-        Whether the order of the rows may mean something; if not, they are taken for independent.
+        Whether the order of the rows may mean something; if not, rows count as independent.
     loss : Loss
     """
 
@@ -39,7 +39,7 @@ class Testable(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, labels: np.ndarray) -> "Testable":
-        """Take the data of a problem: of many rows only as many as tests and memory need."""
+        """Take the data of a problem; if it has very many rows, only some of them."""
         samples = problem.samples
         n, d = samples.X.shape
         most = min(MOST_SMOOTHED if problem.smoothed else MOST_ROWS, MOST_ENTRIES // d)
@@ -47,7 +47,7 @@ class Testable(NamedTuple):
         runs = np.cumsum(problem.starts)[rows]
         if problem.terms is None:
             terms = Terms.of(samples.X[rows].astype(np.float64), labels)
-        else:  # as they are where possible: problems share them and what they have computed
+        else:  # not copied if possible: problems share terms and their cached columns
             terms = problem.terms if len(rows) == n else problem.terms.rows(rows)
         starts = np.r_[True, np.diff(runs) > 0]
         varying = np.ptp(samples.Y, axis=0) > 0
@@ -56,7 +56,7 @@ class Testable(NamedTuple):
 
     @property
     def autocorrelation_time(self) -> float:
-        """Of the output that depends most on the rows before; one if the order means nothing."""
+        """Of the output that depends most on previous rows; one if the order means nothing."""
         return max(map(autocorrelation_time, self.Y.T)) if self.ordered else 1.0
 
     def rows(self, chosen: np.ndarray) -> "Testable":

@@ -1,4 +1,4 @@
-"""What tests say about a problem: a proposal of variables, how sure each of them is, and which act together."""
+"""The results of all tests on a problem: a proposal of variables, the evidence for each, and interactions."""
 
 from dataclasses import replace
 
@@ -15,11 +15,11 @@ from fewvars.search.variables.testable import Testable
 
 
 def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
-    """Search forward by tests; return the proposal, and the problem without wild outputs."""
+    """Search forward by tests; return the proposal, and the problem with outliers clipped."""
     model, samples = GrowingModel(Testable.of(problem, groups.labels)), problem.samples
     related = related_groups(model, groups.usable) if samples.loss.labels else None
     proposal = forward_search(model, groups.usable, groups.included, n_groups)
-    if samples.loss != SQUARED:  # other losses take care of outliers themselves
+    if samples.loss != SQUARED:  # other losses handle outliers themselves
         proposal = replace(proposal, related=related)
         return proposal, replace(problem, samples=replace(samples, loss=model.matched_loss()))
     Y, varying = samples.Y.copy(), np.ptp(samples.Y, axis=0) > 0

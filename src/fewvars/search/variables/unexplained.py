@@ -1,4 +1,4 @@
-"""What a model leaves unexplained, and F-tests of whether more columns would explain some of it."""
+"""The residual of a model, and F-tests of whether further columns would explain some of it."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from scipy.special import fdtrc
 
 from fewvars._common.validation import FloatArray
 
-FEWEST_EFFECTIVE = 25  # rows that must carry a column before its scores tell about their own variance
+FEWEST_EFFECTIVE = 25  # rows that must carry a column for its scores to show their own variance
 
 
 @dataclass(frozen=True, eq=False)
 class Unexplained:
-    """The residual of a model, and how much it says.
+    """The residual of a model, and how much information it carries.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Unexplained:
         return float(self.combined(self.ratios(explained, m) / self.inflation(basis), m))
 
     def ratios(self, explained: FloatArray, m: int) -> FloatArray:
-        """Return F ratios of m columns that explain so much of each output (..., outputs)."""
+        """Return F ratios of m columns, given the sums of squares that they explain of each output (..., outputs)."""
         left = np.maximum((self.residual**2).sum(axis=0) - explained, 1e-300)
         return (explained / m) / (left / max(self.degrees_of_freedom - m, 1))
 
@@ -68,7 +68,7 @@ class Unexplained:
     def inflation(self, basis: FloatArray) -> FloatArray:
         """Return by how much the scores of a basis vary more than those of independent, equal errors, (outputs,).
 
-        The errors are what is left with the basis in the model: an effect is no reason to doubt itself.
+        The errors are the residuals with the basis in the model, so that an effect does not inflate its own variance.
         """
         if self.block == 1 and effective_rows(basis) < FEWEST_EFFECTIVE:
             return np.ones(self.residual.shape[1])
