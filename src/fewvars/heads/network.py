@@ -20,6 +20,7 @@ from fewvars.search.held_out import Scored
 from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are fitted so quickly that they use as many rows as one of this size
+FEW_ROWS = 1000  # with fewer, deep networks predict no better than shallow ones
 MANY_ROWS = 10_000  # of which a look at a network is cheap compared with its fit
 
 FEWEST_LABELS = 500  # rows with labels or counts
@@ -152,12 +153,12 @@ class Networks(HeadKind):
         """Return the best widths at the middle ridge, with the smallest ridge not worse than the best.
 
         What one network gains by a larger ridge, the average over networks has already. If the rival wins anyway,
-        other ridges are not tried. If its error is less than a tenth of that of the first widths, the other widths are
-        not tried either: they rarely gain that much.
+        other ridges are not tried. If its error is less than a tenth of that of the first widths, or significantly less
+        and rows are few, the other widths are not tried either: they rarely gain that much.
         """
         middle, mean = self.ridges[len(self.ridges) // 2], trial.held_out.mean
         tried = self._quickly_scored(trial, [(self.widths[0], middle)])
-        if rival is None or 10 * trial.held_out.typical(rival) > trial.held_out.typical(tried[0].errors):
+        if rival is None or not self._hopeless(trial, tried[0].errors, rival):
             tried += self._quickly_scored(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
         widths, by_ridge = self.widths[best], {middle: tried[best]}
@@ -169,6 +170,11 @@ class Networks(HeadKind):
         reference = min((scored.errors for scored in by_ridge.values()), key=mean)
         ridge = min(ridge for ridge, scored in by_ridge.items() if trial.held_out.not_worse(scored.errors, reference))
         return self._chosen(widths, ridge, by_ridge[ridge])
+
+    def _hopeless(self, trial: Trial, errors: FloatArray, rival: FloatArray) -> bool:
+        """Return whether the rival is so much better than the first widths that no others will beat it."""
+        typical, better = trial.held_out.typical, trial.held_out.better
+        return typical(errors) >= 10 * typical(rival) or (len(trial.X) < FEW_ROWS and better(rival, errors))
 
     def _chosen(self, widths: tuple[int, ...], ridge: float, scored: Scored) -> Chosen:
         fit, rough = (partial(kind.fit, widths=widths, ridge=ridge) for kind in (self, replace(self, n_networks=3)))
