@@ -89,8 +89,9 @@ def test_of_many_rows_each_network_sees_its_own():
     assert np.mean((fits.predict(trial.X)[:, 0] / 3 - clean) ** 2) < 0.01 * clean.var()
 
 
-@pytest.mark.parametrize(("noise", "fitted"), [(0.0, 1), (0.3, 2)])
-def test_far_behind_a_rival_only_the_first_widths_are_tried(noise, fitted):
+@pytest.mark.parametrize(("noise", "few_rows", "fitted"), [(0.0, 0, 1), (0.3, 0, 2), (0.3, 1000, 1)])
+def test_far_behind_a_rival_only_the_first_widths_are_tried(noise, few_rows, fitted, monkeypatch):
+    monkeypatch.setattr("fewvars.heads.network.FEW_ROWS", few_rows)
     trial = problem(lambda Z: Z[:, 0] * Z[:, 1] ** 2, noise=noise)
     calls = []
     networks = replace(NETWORKS, settings=HeadSettings(on_fit=lambda: calls.append(1)))
