@@ -201,7 +201,7 @@ def some_of(names: Sequence[str], most: int = 8) -> str:
 
 
 def naming(table: "Table") -> str:
-    """Return the names of the columns, or what may be wrong with the header."""
+    """Return a hint about what may be wrong with the header; empty if it looks right."""
     from fewvars.files.tables import naming_hint
 
     return naming_hint(table.names)
