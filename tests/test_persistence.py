@@ -494,7 +494,7 @@ FORGERIES = [
     # In 64 bits (2^32 + 1) 2^32 overflows to 2^32, and so on to few.
     ("plain network", put("fitted/network_/fields/widths", {"tuple": [2**32] * 3}), "the network needs"),
     ("plain network", put("fitted/network_/fields/activation", {"tuple": ["tanh"] * 2}), "one for each"),
-    ("plain network", put("fitted/network_/fields/activation", {"tuple": ["eval"] * 3}), "none of tanh"),
+    ("plain network", put("fitted/network_/fields/activation", {"tuple": ["eval"] * 3}), "not one of tanh"),
     ("plain network", put("fitted/network_/fields/activation", "tanh"), "not a list"),
     ("plain network", put_tensor("fitted/parameters_", filled(np.nan)), "parameters_ is not finite"),
     ("plain network", put_tensor("fitted/parameters_", filled(-np.inf, -1)), "parameters_ is not finite"),
@@ -503,7 +503,7 @@ FORGERIES = [
     ("plain network", put_tensor("fitted/x_scale_", filled(0.0)), "not above 0"),
     ("plain network", put_tensor("fitted/x_scale_", filled(np.nan)), "not above 0"),
     ("plain network", put_tensor("fitted/y_scale_", filled(np.inf)), "y_scale_ is not finite"),
-    ("plain network", put_tensor("fitted/support_", lambda a: a[:-1]), "5 inputs, but other values have 6"),
+    ("plain network", put_tensor("fitted/support_", lambda a: a[:-1]), "5 for the inputs, but other values have 6"),
     ("Algorithm 1", put_tensor("fitted/initial_norms_", lambda a: a[:-1]), "does not fit the network"),
     ("Algorithm 1", put_tensor("fitted/path_/magnitudes", lambda a: a[:, 1:]), "columns for 6 groups"),
     ("Algorithm 2", put_tensor("fitted/directions_", lambda a: a[:, 1:]), "for the inputs"),

@@ -147,7 +147,7 @@ def check_fields(name: str, kinds: dict[str, Kind], values: dict[str, Any], opti
 def agree(name: str, size: str, length: int, sizes: Sizes) -> None:
     """Bind a named size, or raise an error if it is already bound to another length."""
     known = sizes.setdefault(size, length)
-    require(known == length, f"{name} has {length} {size}, but other values have {known}")
+    require(known == length, f"{name} has {length} for the {size}, but other values have {known}")
 
 
 def _in_range(name: str, values: np.ndarray, least: float, above: float, finite: bool) -> None:

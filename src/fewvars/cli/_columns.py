@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fewvars._common.wording import first_few
 from fewvars.cli._checks import check_finite, check_increasing, check_numeric, check_text, check_time, refuse_missing
 from fewvars.cli._types import found_kinds
 
@@ -196,13 +195,13 @@ def check_names(table: "Table", names: Iterable[str], option: str) -> None:
             raise ValueError(f"{option} {name!r}: no such column; {guess} {naming(table)}".strip())
 
 
-def some_of(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str], most: int = 8) -> str:
     """Return the first few names as text."""
-    return first_few([repr(name) for name in names])
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def naming(table: "Table") -> str:
-    """Return the names of the columns, or what may be wrong with the header."""
+    """Return a hint about what may be wrong with the header; empty if it looks right."""
     from fewvars.files.tables import naming_hint
 
     return naming_hint(table.names)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fewvars._common.wording import first_few
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -76,6 +75,8 @@ def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
 def _cells(column: dict[str, Any]) -> tuple[str, ...]:
     role = column["role"]
     if column["levels"] and role == "input":
-        role += f": {first_few([printable(level)[:20] for level in column['levels']], MOST_LEVELS_SHOWN)}"
+        names = [printable(level)[:20] for level in column["levels"][:MOST_LEVELS_SHOWN]]
+        more = len(column["levels"]) - len(names)
+        role += f": {', '.join(names)}" + (f" and {more} more" if more else "")
     missing = f"{column['missing']:.1%}" if column["missing"] else ""
     return printable(column["name"])[:40], column["type"], missing, role

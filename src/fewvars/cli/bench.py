@@ -14,9 +14,9 @@ BATCH, N_BATCHES, RATE = 128, 64, 0.001
 
 
 @click.command(short_help="Measure how fast fewvars is on this machine.")
-@click.option("--seconds", type=click.FloatRange(min=0), default=1.0, show_default=True, help="For each size.")
-@click.option("--rows", type=click.IntRange(min=100), default=2000, show_default=True, help="Of the fit.")
-@click.option("--columns", type=click.IntRange(min=4), default=40, show_default=True, help="Of the fit.")
+@click.option("--seconds", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Time per size.")
+@click.option("--rows", type=click.IntRange(min=100), default=2000, show_default=True, help="Rows of the fit.")
+@click.option("--columns", type=click.IntRange(min=4), default=40, show_default=True, help="Inputs of the fit.")
 @debug_option
 def bench(seconds: float, rows: int, columns: int) -> None:
     """Measure how fast fewvars is on this machine: training steps at a few sizes, and one default fit.

@@ -48,7 +48,7 @@ _OPTIONS = {
     show_default=True,
     help="What the equations are compared with: averages, derivatives, or steps of a map.",
 )
-@click.option("--include", multiple=True, metavar="EFFECT:CAUSE", help="Let EFFECT depend on CAUSE in any case.")
+@click.option("--include", multiple=True, metavar="EFFECT:CAUSE", help="Always let EFFECT depend on CAUSE.")
 @click.option("--exclude", multiple=True, metavar="EFFECT:CAUSE", help="Never let EFFECT depend on CAUSE.")
 @files.delimiter_option
 @click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars.load`.")

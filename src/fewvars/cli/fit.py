@@ -156,7 +156,7 @@ def fit(
 
 
 def _notes(rows: "Rows", roles: "Roles") -> None:
-    """Print notes about the rows and columns that are left out."""
+    """Say which rows and columns are left out."""
     if rows.n_dropped:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
     if roles.left_out:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.column_option("--time", "time_column", help="Times, which are copied to the predictions.")
 @options.trajectory_option
 @click.option("--smooth", is_flag=True, help="Smooth the inputs in time first. Needs --time.")
-@click.option("--outside", is_flag=True, help="Add a column: how many inputs are outside the training data.")
+@click.option("--outside", is_flag=True, help="Add a column with the number of inputs outside their training range.")
 @click.option(
     "--unseen",
     type=click.Choice(["error", "base"]),

@@ -27,7 +27,7 @@ from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.tested import edge_evidence, propose
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
-PAIRS = 6  # pairs of inputs that are tried if tests have found too little
+PAIRS = 6  # pairs of inputs that are tried where tests have found too little
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 
 

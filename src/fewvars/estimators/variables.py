@@ -225,11 +225,11 @@ class FewVariables(SelectorMixin, BlockedEstimator):
 
     def gradient(self, X: ArrayLike) -> FloatArray:
         """Return the derivatives of the prediction by all columns, (n, d) or (n, outputs, d); NaN for categories."""
-        some = self._evaluate("gradient", X)
-        full = np.zeros((*some.shape[:2], self.n_features_in_))
+        derivatives = self._evaluate("gradient", X)
+        full = np.zeros((*derivatives.shape[:2], self.n_features_in_))
         own = self._of_columns(np.arange(self.n_features_in_))[self._of_columns(self.support_)]
         columns, first = np.unique(own, return_index=True)
-        full[:, :, columns] = some[:, :, first]
+        full[:, :, columns] = derivatives[:, :, first]
         if self._encoding is not None:
             full[:, :, [j for j in self._encoding.levels() if self.support_[j]]] = np.nan
         return self._shaped(full)

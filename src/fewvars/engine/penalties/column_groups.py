@@ -33,7 +33,7 @@ def group_labels(groups: Any, n_inputs: int, name: str = "groups") -> np.ndarray
     labels = np.full(n_inputs, -1)
     for g, members in enumerate(groups):
         if not np.iterable(members):
-            raise ValueError(f"{name} mixes lists with {members!r}: put single inputs in lists too.")
+            raise ValueError(f"{name} mixes lists with {members!r}: put a single input in a list, too.")
         for j in members:
             if not isinstance(j, (int, np.integer)) or not 0 <= j < n_inputs:
                 raise ValueError(f"{name} contains input {j!r}: use input indices from 0 to {n_inputs - 1}.")

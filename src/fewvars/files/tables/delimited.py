@@ -137,7 +137,7 @@ def _plain_columns(source: Source, delimiter: str) -> list[Column]:
     with _text(source) as lines:
         names = _header(csv.reader(lines, delimiter=delimiter))
         first = next((line for line in lines if line.strip()), "")
-        if _all_numbers(first, delimiter):  # only try this if the first row is numeric
+        if _all_numbers(first, delimiter):  # otherwise the whole file would be read in vain
             try:
                 table = np.loadtxt(
                     chain([first], lines), delimiter=delimiter, quotechar='"', comments=None, ndmin=2, encoding="utf-8"

@@ -197,7 +197,7 @@ def _refine(model: GrowingModel) -> None:
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:
-    """Yield curves, then waves, of selected groups, and bent products of those whose product is in the model."""
+    """Yield curves, then waves, of groups that are in, and bent products of those whose product is in."""
     for group in np.flatnonzero(model.mask).tolist():
         if model.terms.bends(group):
             curve = Term("curve", (group,))
