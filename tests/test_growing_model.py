@@ -196,6 +196,16 @@ class TestOutliers:
         rare = np.where(X[:, 0] > 1.0, X[:, 0], 0.0)
         assert p_of(growing(X, rare), LINES[0]) < 1e-10
 
+    def test_labels_are_not_outliers(self):
+        rng = np.random.default_rng(3)
+        X, label = rng.standard_normal((200, 6)), np.asarray(rng.random((200, 1)) < 0.3, float)
+        X[:, 0] = label[:, 0] + 0.01 * rng.standard_normal(200)
+        label[:5] = 1.0 - label[:5]  # few rows contradict the first input
+        data = standardised(X, label)
+        model = GrowingModel(data)
+        model.add(LINES[0])
+        assert_allclose(model.without_outliers(data.terms, data.Y), data.Y, atol=1e-12)
+
 
 class TestGrowing:
     def test_residual_is_orthogonal_to_what_is_in(self):

@@ -157,6 +157,14 @@ class TestOneSetOfFacts:
             rows = Rows.of(X, y[:, None], np.ones(100))
             assert Prepared.of(Inputs.of(rows, X), y[:, None]).held_out.by_ratio is by_ratio
 
+    def test_a_rare_label_has_a_useful_polynomial(self):
+        rng = np.random.default_rng(3)
+        X = rng.exponential(size=(500, 6))
+        label = np.asarray(rng.random(500) < 1 / (1 + np.exp(4.0 - 1.5 * X[:, 2])), float)
+        model = fit(X, label)
+        assert_array_equal(np.flatnonzero(model.support_), [2])
+        assert model.head_errors_["dictionary"] < 0.8  # of the variance; the commonest label alone has more than one
+
     def test_outliers_do_not_spoil_the_function(self):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((400, 10))

@@ -37,7 +37,8 @@ def assess_by_repetition(
 ) -> Assessment:
     """Predict each fold by what is found without it."""
     kind = choice.kind
-    trial = replace(choice.trial, X=data.inputs.X, y=data.target.y, held_out=data.for_whole_search())
+    held_out = replace(data.for_whole_search(), by_ratio=data.held_out.by_ratio)
+    trial = replace(choice.trial, X=data.inputs.X, y=data.target.y, held_out=held_out)
 
     def fit(k: int, train: np.ndarray) -> OnInputs:
         part = data.part(train)

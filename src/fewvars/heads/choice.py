@@ -69,7 +69,9 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
 def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -> tuple[Head, HeadChoice]:
     """Choose a head and fit it to all rows, under the loss of the trial, with a scale that matches the residuals.
 
-    Under squared error, outliers on both sides are clipped first; the trial of the choice holds what is left of them.
+    Under squared error, outliers on both sides are clipped if a function that is fitted without them predicts held-out
+    rows, outliers included, better; the trial of the choice then holds what is left of them. Labels, and counts that
+    are mostly zero, have none.
 
     Parameters
     ----------
@@ -84,13 +86,27 @@ def fit_chosen_head(kinds: Callable[[Loss], Sequence[HeadKind]], trial: Trial) -
         if matched.threshold >= CLOSE * loss.threshold:
             break
         loss = matched
-    for _ in range(CLIPPINGS if trial.loss == SQUARED else 0):
-        clipped = clip_outliers(trial.y, head.predict(trial.X))
+    for _ in range(CLIPPINGS if trial.loss == SQUARED and trial.held_out.by_ratio else 0):
+        clipped = _usefully_clipped(trial, choice, head)
         if clipped is None:
             break
         choice = choose_head(kinds(loss), replace(trial, y=clipped))
         head = choice.fit(trial.X, clipped, trial.weight)
     return head, choice
+
+
+def _usefully_clipped(trial: Trial, choice: HeadChoice, head: Head) -> FloatArray | None:
+    """Return outputs (n, outputs) without outliers if a function fitted to them predicts the given ones better."""
+    predicted = head.predict(trial.X)
+    for (_, test), model in zip(trial.held_out.splits, choice.chosen.scored.models, strict=True):
+        predicted[test] = model.predict(trial.X[test])  # a function that has seen a row may follow its error
+    clipped = clip_outliers(trial.y, predicted)
+    if clipped is None:
+        return None
+    fit, own = choice.fit, choice.trial.y
+    with_outliers = trial.score_splits(lambda _, train: fit(trial.X[train], own[train], trial.weight[train])).errors
+    without = trial.score_splits(lambda _, train: fit(trial.X[train], clipped[train], trial.weight[train])).errors
+    return clipped if _improves(without, with_outliers, trial.held_out) else None
 
 
 def _improves(errors: FloatArray, simpler: FloatArray, held_out: HeldOut) -> bool:

@@ -16,6 +16,7 @@ from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count
 from fewvars.polynomials.reweighted import fit_polynomial_under
 from fewvars.search.held_out import EVIDENCE, TIE
+from fewvars.series.row_order import repeats_itself
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -132,7 +133,8 @@ class Polynomials(HeadKind):
         if self.settings.loss == SQUARED:
             # If rows were smoothed, and therefore need a gap, their errors are functions of the inputs.
             tolerance = EVIDENCE if self.settings.gap else TIE
-            found = fit_polynomial(X, y, tolerance=tolerance, **options).polynomial
+            by_ratio = not any(map(repeats_itself, y.T))
+            found = fit_polynomial(X, y, tolerance=tolerance, by_ratio=by_ratio, **options).polynomial
         else:
             found = fit_polynomial_under(self.settings.loss, X, y, **options)
         self.settings.on_fit()

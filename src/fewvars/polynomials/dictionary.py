@@ -67,6 +67,7 @@ def fit_polynomial(
     strength: float | None = None,
     cv: Any = None,
     tolerance: float = 1.0,
+    by_ratio: bool = True,
     sample_weight: ArrayLike | None = None,
     constant: bool = True,
     coefficient_tolerance: float = 0.0,
@@ -117,6 +118,9 @@ def fit_polynomial(
     tolerance : float
         Standard errors of the paired comparison. Two suit rows that were smoothed or averaged in time: their errors are
         smooth functions of the inputs, which one term more always explains a little.
+    by_ratio : bool
+        Whether errors are compared by their ratios. Labels, and counts that are mostly zero, need differences: by
+        ratios, a fit that predicts the commonest value well in most stretches would win.
     sample_weight : array-like of shape (n,), optional
         Weights as counts: weight 2 is a repeated row, weight 0 is no row, n is their sum.
     constant : bool
@@ -147,9 +151,9 @@ def fit_polynomial(
     if strength is not None and not (strength > 0 or (strength == 0 and method != "l1")):
         raise ValueError(f"strength must be positive (or zero, but for l1), got {strength!r}.")
     problem = Problem.of(X, y, sample_weight, max_degree, constant, max_memory, fewest_rows)
-    chosen = _choose(problem, method, strength, cv, tolerance)
+    chosen = _choose(problem, method, strength, cv, tolerance, by_ratio)
     if problem.units.x_origin.any() and chosen.exact:
-        raw = _choose(problem.without_origin(X, max_degree), method, strength, cv, tolerance)
+        raw = _choose(problem.without_origin(X, max_degree), method, strength, cv, tolerance, by_ratio)
         if raw.exact and raw.n_terms < chosen.n_terms:
             chosen = raw
     if not all(path.converged for path in chosen.paths):
@@ -220,7 +224,9 @@ class _Choice:
         )
 
 
-def _choose(problem: Problem, method: str, strength: float | None, cv: Any, tolerance: float) -> _Choice:
+def _choose(
+    problem: Problem, method: str, strength: float | None, cv: Any, tolerance: float, by_ratio: bool
+) -> _Choice:
     """Fit the paths and choose from them: the given strength, the smallest BIC, or the smallest held-out error."""
     data = problem.compressed(slice(None))
     outputs = [data.output(j) for j in range(problem.Y.shape[1])]
@@ -235,7 +241,10 @@ def _choose(problem: Problem, method: str, strength: float | None, cv: Any, tole
         least = [int(score.argmin()) for score in scores]
         return _Choice(problem, data, paths, "bic", [a + b for a, b in zip(scores, shifts, strict=True)], least)
     errors = held_out_errors(problem, data, paths, method, cv)
-    fewest = [error.fewest_terms(path.n_terms, tolerance) for error, path in zip(errors, paths, strict=True)]
+    fewest = [
+        error.fewest_terms(path.n_terms, tolerance, by_ratio=by_ratio)
+        for error, path in zip(errors, paths, strict=True)
+    ]
     return _Choice(problem, data, paths, "held_out", [error.means for error in errors], fewest)
 
 

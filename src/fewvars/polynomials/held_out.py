@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewvars._common.cv import checked_splits
-from fewvars._common.paired import log_ratio
+from fewvars._common.paired import log_ratio, mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import ROUNDING, Compressed, OneOutput
 from fewvars.polynomials.paths import DictionaryPath, l1_path
@@ -35,14 +35,18 @@ class HeldOutErrors:
         """Mean squared errors (s,) on all held-out rows."""
         return self.weights @ self.values / self.weights.sum()
 
-    def fewest_terms(self, n_terms: NDArray[np.intp], tolerance: float) -> int:
+    def fewest_terms(self, n_terms: NDArray[np.intp], tolerance: float, *, by_ratio: bool = True) -> int:
         """Index of the smallest fit whose errors exceed those of the best by at most `tolerance` standard errors.
 
         If most pieces are quiet, a fit could miss a rare event; so its mean error may be at most double.
+        Without `by_ratio`, errors are compared by their differences.
         """
         means = self.means
         best = self.values[:, means.argmin()]
-        ratios = [log_ratio(errors, best, self.weights) for errors in self.values.T]
+        ratios = [
+            log_ratio(errors, best, self.weights) if by_ratio else mean_and_error(errors - best, self.weights)
+            for errors in self.values.T
+        ]
         eligible = [
             i for i, (mean, spread) in enumerate(ratios) if mean <= tolerance * spread and means[i] <= 2 * means.min()
         ]

@@ -20,6 +20,7 @@ from fewvars.search.variables.terms import Term, Terms
 from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.unexplained import Unexplained
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
+from fewvars.series.row_order import repeats_itself
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
 WILD = 6.0  # and beyond which an output is clipped before supports are compared
@@ -36,6 +37,8 @@ class GrowingModel:
         self.chosen: list[Term] = []
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
+        # Labels, and counts that are mostly zero, have no outliers: their rare values are what is to be explained.
+        self._most = np.where([repeats_itself(column) for column in data.Y.T], np.inf, 1.0)
         self.n_counted = int(self._counted.sum())
         self.block = 1
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
@@ -76,7 +79,7 @@ class GrowingModel:
     def without_outliers(self, terms: Terms, Y: FloatArray) -> FloatArray:
         """Return the outputs (n, outputs) of these or other rows with outliers clipped to near the model."""
         predicted = terms.design(self.chosen) @ self.coefficients(self.chosen)
-        limit = WILD * robust_spread(Y - predicted)
+        limit = self._most * WILD * robust_spread(Y - predicted)
         return predicted + np.clip(Y - predicted, -limit, limit)
 
     def matched_loss(self) -> Loss:
@@ -199,7 +202,7 @@ class GrowingModel:
         self._fitted, self.residual = fitted, rest - self._Q @ (self._Q.T @ rest)
 
     def _clipped(self, residual: FloatArray, most: float) -> FloatArray:
-        limit = most * robust_spread(residual[self._counted])
+        limit = self._most * most * robust_spread(residual[self._counted])
         return np.clip(residual, -limit, limit)
 
     def _refilter(self) -> None:
