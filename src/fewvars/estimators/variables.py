@@ -217,11 +217,9 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         linear = better_autoregression(data, lags[found.groups.labels], own)
         if linear is None:
             return own
-        self.support_, self._head = (
-            lags[self.path_.labels],
-            autoregression(linear.trial.X, linear.trial.y, linear.trial.weight),
-        )
-        self._agree_with(self._head, linear.trial, found.groups, trusted=True)
+        trial = linear.trial
+        self.support_ = lags[self.path_.labels]
+        self._agree_with(autoregression(trial.X, trial.y, trial.weight), trial, found.groups, trusted=True)
         self._relate(data, found, settings)
         self.head_errors_ = {**self.head_errors_, self.head_: linear.error}
         self.notes_ += (
