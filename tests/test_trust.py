@@ -6,9 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fewvars as fv
 from fewvars import FewVariablesRegressor, LagTransformer
+from fewvars.estimators.assessment import Assessment
+from fewvars.estimators.autoregression import autoregression, better_autoregression
 from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
+from fewvars.heads import Trial
 from fewvars.series.outliers import absurd_values, clip_outliers
 from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend, repeats_itself
 from fewvars.series.shifts import Shift, shifts
@@ -18,6 +22,16 @@ def table(n=200, d=8, seed=0, noise=0.5):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     return X, X[:, 1] - X[:, 3] + noise * rng.standard_normal(n)
+
+
+def cycles(n=200, n_lags=4, seed=1):
+    """Lags (n, n_lags) and values (n,) of a series with sharp peaks between long quiet times."""
+    rng, x = np.random.default_rng(seed), np.zeros(n + 60)
+    for k in range(2, n + 60):
+        x[k] = 1.6 * x[k - 1] - 0.9 * x[k - 2] + rng.standard_normal()
+    series = np.exp(0.25 * x[60:])
+    X = LagTransformer(range(1, n_lags + 1)).fit_transform(series[:, None])
+    return X[n_lags:], series[n_lags:]
 
 
 def fit(X, y, **options):
@@ -117,6 +131,42 @@ class TestLags:
         assert any("smoothed" in note for note in model.notes_)
         assert any("forecast" in note for note in model.notes_)
         assert 0.8 < model.expected_rmse_[0] < 1.25
+
+    def test_lags_of_lags_are_lags_of_the_target(self):
+        X, y = cycles()
+        X = np.column_stack([np.random.default_rng(0).standard_normal(len(y)), X])
+        rows = Rows.of(X, y[:, None], np.ones(len(y)), t=1.0)
+        assert RowOrder.of(rows, X, y[:, None], "auto", "abcde").own_past == (1, 2, 3, 4)
+
+    def test_an_autoregression_replaces_only_what_forecasts_worse(self):
+        X, y = cycles()
+        rows = Rows.of(X, y[:, None], np.ones(len(y)), t=1.0)
+        data = Prepared.of(Inputs.of(rows, X), y[:, None], own_past=(0, 1, 2, 3))
+        lags = np.ones(4, bool)
+
+        def assessed(fit, X):
+            trial = Trial(X, y[:, None], np.ones(len(y)), data.for_whole_search())
+            return Assessment.of(trial.score(fit).models, trial)
+
+        linear = assessed(autoregression, X)
+        found = better_autoregression(data, lags, assessed(autoregression, X[:, :1]))
+        assert found is not None
+        assert_allclose(found.rmse, linear.rmse)
+        assert better_autoregression(data, lags, linear) is None
+        assert better_autoregression(data, ~lags, linear) is None
+
+    @pytest.mark.slow
+    def test_an_autoregression_is_an_answer_like_others(self, tmp_path):
+        X, y = cycles()
+        model = FewVariablesRegressor(random_state=0, head="dictionary").fit(X, y, t=1.0)
+        assert any("linear function of the earlier values" in note for note in model.notes_)
+        assert [j for j in range(4) if f"x{j}" in model.equation_] == model.get_support(indices=True).tolist()
+        assert (model.feature_importances_[model.support_] > 0).all()
+        assert_allclose(model.gradient(X), np.broadcast_to(model.gradient(X[:1]), X.shape))
+        fv.save(model, tmp_path / "model")
+        again = fv.load(tmp_path / "model")
+        assert_allclose(again.predict(X), model.predict(X))
+        assert again.summary() == model.summary()
 
 
 class TestOneSetOfFacts:

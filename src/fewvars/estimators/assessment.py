@@ -20,6 +20,10 @@ class Assessment:
 
     Attributes
     ----------
+    trial : Trial
+        The data, and which rows were held out.
+    errors : (pieces,)
+        Of the pieces of held-out rows.
     error, error_se : float
         Mean squared error over the variance of y, averaged over the outputs that vary, and its standard error.
     explains : bool
@@ -33,6 +37,8 @@ class Assessment:
         Of y minus its prediction.
     """
 
+    trial: Trial
+    errors: FloatArray
     error: float
     error_se: float
     explains: bool
@@ -59,7 +65,7 @@ class Assessment:
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
         clearly = held_out.better(errors, null, CLEAR)
-        return cls(error, se, explains, error < held_out.mean(null), clearly, rmse, quantiles)
+        return cls(trial, errors, error, se, explains, error < held_out.mean(null), clearly, rmse, quantiles)
 
 
 def margins(quantiles: FloatArray, coverage: float) -> tuple[FloatArray, FloatArray]:

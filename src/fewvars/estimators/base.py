@@ -155,7 +155,7 @@ class BlockedEstimator(FittedFunction):
                     n_blocks=self.n_blocks,
                     n_splits=self._n_splits,
                     shuffle=order.shuffled,
-                    forecast=order.forecast,
+                    own_past=order.own_past,
                     seed=settings.seed,
                     loss=self._loss,
                 )

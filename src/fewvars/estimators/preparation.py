@@ -59,7 +59,7 @@ class Prepared:
         n_splits: int = 2,
         random_parts: bool = False,
         shuffle: bool = False,
-        forecast: bool = False,
+        own_past: tuple[int, ...] = (),
         repeats: int = REPEATS,
         seed: int = 0,
         loss: Loss = SQUARED,
@@ -71,6 +71,7 @@ class Prepared:
         consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
         nothing would be left); with `random_parts`, which quarter of a block is held out is drawn; with `shuffle`,
         random quarters, and if there are few rows, several draws of them.
+        `own_past` are the inputs that are earlier values of the target, if the model forecasts.
         Where what linear functions leave of the outputs depends on the rows before and is not smooth, gaps are as wide
         as its autocorrelation time, and blocks at least eight times that.
         """
@@ -80,7 +81,7 @@ class Prepared:
             "n_splits": n_splits,
             "random_parts": random_parts,
             "shuffle": shuffle,
-            "forecast": forecast,
+            "own_past": own_past,
             "seed": seed,
             "loss": loss,
         }
@@ -112,7 +113,7 @@ class Prepared:
             inputs.scaling.constant,
             constant,
             starts=starts,
-            ordered=not (shuffle or forecast),
+            ordered=not (shuffle or own_past),
             smoothed=inputs.smooths_target,
         )
         return cls(inputs, target, problem, gap, plan)
@@ -146,7 +147,7 @@ class Prepared:
 
     def for_heads(self) -> HeldOut:
         """Return the rows on which functions are compared: a quarter of many, all of few, later ones for a forecast."""
-        if self.plan["forecast"]:
+        if self.plan["own_past"]:
             return self.later()
         if len(self.target.y) < FEW_ROWS:
             return self.problem.reserve.first(QUARTERS)
@@ -155,7 +156,7 @@ class Prepared:
     def for_whole_search(self) -> HeldOut:
         """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
         rows = self.inputs.rows
-        if self.plan["forecast"] and rows.splits is None:
+        if self.plan["own_past"] and rows.splits is None:
             return self.later()
         if rows.splits is not None or not self.plan["shuffle"]:
             return self.problem.reserve

@@ -26,15 +26,16 @@ class RowOrder:
         Whether their order means nothing, so that random rows are held out rather than blocks.
     lagged : bool
         Whether inputs are earlier values of other columns: a smoother looks ahead, and would show them the future.
-    forecast : bool
-        Whether inputs are earlier values of the target, so that a model is judged on rows later than those it has seen.
+    own_past : tuple of int
+        The inputs that are earlier values of the target: with any, a model forecasts, and is judged on rows later than
+        those that it has seen.
     notes : tuple of str
         What a user should know about it.
     """
 
     shuffled: bool
     lagged: bool = False
-    forecast: bool = False
+    own_past: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -56,14 +57,14 @@ class RowOrder:
             shuffle = not in_time and _means_nothing(X, y, names, notes)
         if shuffle:
             return cls(True, notes=tuple(notes))
-        found = _lags(rows, X, y)
-        lagged = bool(found.inputs or found.targets)
-        if lagged:
-            which = "the target" if found.targets else names[found.inputs[0]]
+        sources = _sources(rows, X, y)
+        own_past = _earlier_values(sources, X.shape[1])
+        if sources:
+            which = "the target" if own_past else names[next(iter(sources.values()))]
             notes.append(f"Some inputs are earlier values of {which}, so nothing was smoothed: smoothing looks ahead.")
-        if found.targets:
+        if own_past:
             notes.append("The model forecasts: its error is measured on rows later than those that it was fitted to.")
-        return cls(False, lagged, bool(found.targets), tuple(notes))
+        return cls(False, bool(sources), own_past, tuple(notes))
 
 
 def _means_nothing(X: FloatArray, y: FloatArray, names: Sequence[str], notes: list[str]) -> bool:
@@ -85,18 +86,18 @@ def _means_nothing(X: FloatArray, y: FloatArray, names: Sequence[str], notes: li
     return False
 
 
-@dataclass(frozen=True)
-class _Lags:
-    """The sources of the inputs that are earlier values of something: inputs and targets, by number."""
-
-    inputs: list[int]
-    targets: list[int]
-
-
-def _lags(rows: Rows, X: FloatArray, y: FloatArray) -> _Lags:
-    d = X.shape[1]
+def _sources(rows: Rows, X: FloatArray, y: FloatArray) -> dict[int, int]:
+    """Return, for each input that is an earlier value of another column, that column; targets come after the inputs."""
     columns = np.hstack([X, y])
     sampled = np.flatnonzero(~is_discrete(columns))
-    found = [(sampled[shift.copy], sampled[shift.source]) for shift in shifts(columns[:, sampled], rows.runs)]
-    sources = [int(source) for copy, source in found if copy < d]
-    return _Lags([j for j in sources if j < d], [j - d for j in sources if j >= d])
+    found = shifts(columns[:, sampled], rows.runs)
+    pairs = ((int(sampled[shift.copy]), int(sampled[shift.source])) for shift in found)
+    return {copy: source for copy, source in pairs if copy < X.shape[1]}
+
+
+def _earlier_values(sources: dict[int, int], n_inputs: int) -> tuple[int, ...]:
+    """Return the inputs that are earlier values of a target, or of an input that is one itself."""
+    found: set[int] = set()
+    while new := {j for j, source in sources.items() if source >= n_inputs or source in found} - found:
+        found |= new
+    return tuple(sorted(found))

@@ -15,6 +15,7 @@ from fewvars.columns.encoding import MISSING
 from fewvars.engine.losses import SQUARED
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.assessment import Assessment
+from fewvars.estimators.autoregression import autoregression, better_autoregression, own_past
 from fewvars.estimators.base import BlockedEstimator, Search
 from fewvars.estimators.findings import WEAK, Findings
 from fewvars.estimators.inputs import column_names, positions
@@ -170,6 +171,10 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         """Match the support to the polynomial, and find interactions and stand-ins."""
         if isinstance(self._head, PolynomialHead):
             self._agree_with(self._head, replace(choice.trial, held_out=data.problem.reserve), found.groups)
+        self._relate(data, found, settings)
+
+    def _relate(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
+        """Find which selected variables act together, and which others could stand in for them."""
         labels, polynomial = found.groups.labels, self._head.as_polynomial()
         mask = np.isin(np.arange(found.groups.usable.size), self.path_.labels[self.support_])
         if polynomial is None:
@@ -180,13 +185,16 @@ class FewVariables(SelectorMixin, BlockedEstimator):
         search = closed_search(data.problem, labels, settings)
         self.stand_ins_ = self._named(stand_ins(data.problem, labels, mask, search))
 
-    def _agree_with(self, head: PolynomialHead, trial: Trial, groups: Groups) -> None:
-        """Match the support to the polynomial, and measure what each variable adds to it."""
+    def _agree_with(self, head: PolynomialHead, trial: Trial, groups: Groups, *, trusted: bool = False) -> None:
+        """Match the support to the polynomial, and measure what each variable adds to it.
+
+        Variables that are not `trusted` leave it if there is little evidence for them.
+        """
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
         if self._loss == SQUARED:
-            weak = np.array([self.q_values_[columns == group][0] > WEAK for group in members])
+            weak = np.array([not trusted and self.q_values_[columns == group][0] > WEAK for group in members])
             agreed = agree(head, trial, labels, asked, weak, self.max_degree)
             self._head, used[members] = agreed.head, agreed.used
             rise, spread = np.zeros((2, used.size))
@@ -202,6 +210,28 @@ class FewVariables(SelectorMixin, BlockedEstimator):
     def _assessment(
         self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings
     ) -> Assessment:
+        own = self._own_assessment(data, found, choice, settings)
+        if self._loss != SQUARED or self.head not in (AUTO, PolynomialHead.name) or not self._may_find_nothing():
+            return own
+        lags = own_past(data, found.groups)
+        linear = better_autoregression(data, lags[found.groups.labels], own)
+        if linear is None:
+            return own
+        trial = linear.trial
+        self.support_ = lags[self.path_.labels]
+        self._agree_with(autoregression(trial.X, trial.y, trial.weight), trial, found.groups, trusted=True)
+        self._relate(data, found, settings)
+        self.head_errors_ = {**self.head_errors_, self.head_: linear.error}
+        self.notes_ += (
+            "A linear function of the earlier values of the target forecasts later rows better than the function that "
+            "the search found, and replaces it.",
+        )
+        return linear
+
+    def _own_assessment(
+        self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings
+    ) -> Assessment:
+        """Assess what the search found."""
         if choice.kind is None or not is_quick_to_repeat(data, found):
             return super()._assessment(data, found, choice, settings)
         repeated = assess_by_repetition(data, found, choice, settings)
