@@ -154,13 +154,19 @@ class Findings:
         """What errors are measured in, in words."""
         return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
 
+    @property
+    def null_error(self) -> float:
+        """The log loss on held-out rows if no variable is used; nan if that is unknown, or if errors are shares of it."""
+        empty = self.errors[np.asarray(self.sizes) == 0]
+        return float(empty[0]) if isinstance(self.loss, CrossEntropy) and len(empty) else float("nan")
+
     def equation_names(self, targets: Sequence[str]) -> list[str]:
         """Return what the equations are equal to, one for each output, given the names of the targets."""
         if len(self.classes) == 2:
             return [f"log-odds of [{targets[0]} = {self.classes[1]}]"]
         if self.classes:
             return [f"logit of [{targets[0]} = {label}]" for label in self.classes]
-        return [f"log {target}" if isinstance(self.loss, Poisson) else target for target in targets]
+        return [f"log of the expected {target}" if isinstance(self.loss, Poisson) else target for target in targets]
 
     @property
     def count(self) -> int:

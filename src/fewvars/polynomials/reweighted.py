@@ -40,6 +40,7 @@ class _Monomials:
         # Raw inputs make the shortest equations, but their powers are nearly equal where the mean is far from zero.
         origin = np.where(np.abs(middle) > 2 * scale, _rounded(middle, scale), 0.0) if degree > 1 else 0.0 * middle
         exponents = carried_monomials(monomial_exponents(X.shape[1], degree, constant=False), X, fewest_rows)
+        exponents = exponents[(exponents[:, _has_two_values(X)] < 2).all(axis=1)]  # a power would be the same again
         values = monomial_values((X - origin) / scale, exponents)
         means = np.average(values, axis=0, weights=weight)
         spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
@@ -164,6 +165,12 @@ def _held_out_loss(
         B = _fit(columns[train], Y[train], weight[train], loss, ridge)
         total += float(weight[test] @ loss.values(columns[test] @ B, Y[test]))
     return total
+
+
+def _has_two_values(X: FloatArray) -> NDArray[np.bool_]:
+    """Tell which columns (n, d), such as indicators, take at most two values: (d,)."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    return ((lowest == X) | (highest == X)).all(axis=0)
 
 
 def _rounded(values: FloatArray, scale: FloatArray) -> FloatArray:
