@@ -112,6 +112,8 @@ def test_report(names):
     page = report_html(model, X, y, target_name="quality", date="2030-01-01")
     for text in ("On held-out rows", "ROC curve", "Precision and recall", "predicted probability", "log loss"):
         assert text in page
+    assert "if no variable is used" in page
+    assert "need not be parallel even without an interaction" in page
     assert "<script>yes" not in page
     assert model.held_out_probabilities_.shape == (len(model.held_out_classes_), len(names))
     assert_allclose(model.held_out_probabilities_.sum(axis=1), 1.0)
@@ -127,6 +129,8 @@ def test_report_of_counts():
     model.fit(X, rng.poisson(np.exp(X[:, 0])))
     page = report_html(model, X, np.exp(X[:, 0]), target_name="count", date="2030-01-01")
     assert "deviance, as a share of that of the mean" in page
+    assert "log of the expected count" in page
+    assert "lines that are not proportional to each other show an interaction" in page
 
 
 def test_calibration_of_honest_probabilities():

@@ -116,10 +116,18 @@ REFUSED = [
     ("a,q\n" + "1.5,x\n2.5,x\n" * 10, [], "There is only one class in column 'q', 'x'"),
     ("a,q\n" + "1.5,x\n" * 10 + "2.5,y\n", [], "The class 'y' in column 'q' has 1 row: give at least 2"),
     ("a,q\n" + "1.5,1\n2.5,2\n3.5,x\n" * 10, [], "correct it, or say --types q=category"),
-    ("a,q\n" + "1.5,1\n2.5,-2\n" * 10, ["--loss", "poisson"], "Column 'q' holds -2 in row 2, and --loss poisson is for"),
+    (
+        "a,q\n" + "1.5,1\n2.5,-2\n" * 10,
+        ["--loss", "poisson"],
+        "Column 'q' holds -2 in row 2, and --loss poisson is for",
+    ),
     ("a,q\n" + "1.5,x\n2.5,y\n" * 10, ["--loss", "huber"], "--loss is for targets of numbers"),
     ("a,q\n" + "1.5,\n2.5,\n" * 10, [], "The target 'q' is missing in every row"),
-    ("a,b,q\n" + "1.5,,1\n2.5,,2\n" * 10, ["--missing", "drop"], "most are in 'b' (100%): leave out the column with --drop b"),
+    (
+        "a,b,q\n" + "1.5,,1\n2.5,,2\n" * 10,
+        ["--missing", "drop"],
+        "most are in 'b' (100%): leave out the column with --drop b",
+    ),
     ("a,q\nkg,mm\n" + "1.5,1\n2.5,2\n" * 10, [], "Row 1 holds text over numbers in 2 columns ('kg' in 'a'): if these"),
 ]
 

@@ -156,7 +156,7 @@ class Findings:
 
     @property
     def null_error(self) -> float:
-        """The log loss on held-out rows if no variable is used; nan if that is unknown, or if errors are shares of it."""
+        """Log loss on held-out rows if no variable is used; nan if it is unknown, or if errors are shares of it."""
         empty = self.errors[np.asarray(self.sizes) == 0]
         return float(empty[0]) if isinstance(self.loss, CrossEntropy) and len(empty) else float("nan")
 
