@@ -44,7 +44,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "expected_error": found.expected_error,
         "expected_error_se": found.expected_error_se,
         "expected_rmse": list(found.expected_rmse),
-        "null_error": found.null_error if found.count else float("nan"),
+        "null_error": found.null_error,
         "near_misses": [{"name": roles.inputs[j], "q_value": q_value} for j, q_value in found.near_misses],
         "notes": list(found.notes),
         "held_out_error": found.held_out_error,

@@ -155,10 +155,10 @@ class Findings:
         return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
 
     @property
-    def null_error(self) -> float:
-        """Log loss on held-out rows if no variable is used; nan if it is unknown, or if errors are shares of it."""
+    def null_error(self) -> float | None:
+        """Log loss on held-out rows if no variable is used; None without variables, or if errors are shares of it."""
         empty = self.errors[np.asarray(self.sizes) == 0]
-        return float(empty[0]) if isinstance(self.loss, CrossEntropy) and len(empty) else float("nan")
+        return float(empty[0]) if isinstance(self.loss, CrossEntropy) and len(empty) and self.count else None
 
     def equation_names(self, targets: Sequence[str]) -> list[str]:
         """Return what the equations are equal to, one for each output, given the names of the targets."""

@@ -14,7 +14,7 @@ def summary(found: Findings, target: str = "y") -> str:
     """Return a few lines about what was found on a target."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
     expected = (found.expected_error, found.expected_error_se, found.expected_rmse)
-    error = expectation(found.error_name, *expected, found.null_error if found.count else np.nan)
+    error = expectation(found.error_name, *expected, found.null_error)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
     return "\n".join([*lines, *found.notes])
 
@@ -45,12 +45,12 @@ def _function(found: Findings, target: str) -> list[str]:
 
 
 def expectation(
-    name: str, error: float, se: float, rmse: Sequence[float] | FloatArray, null_error: float = np.nan
+    name: str, error: float, se: float, rmse: Sequence[float] | FloatArray, null_error: float | None = None
 ) -> list[str]:
     """Return what to expect on new rows, in a sentence; nothing if it is not known."""
     if np.isnan(error):
         return []
-    beside = "" if np.isnan(null_error) else f" ({null_error:.3g} if no variable is used)"
+    beside = "" if null_error is None else f" ({null_error:.3g} if no variable is used)"
     in_units = "" if not len(rmse) else f"; root mean squared error {_listed([f'{value:.4g}' for value in rmse])}"
     return [f"Expected on new rows: {name} {error:.3g} ± {se:.2g}{beside}{in_units}."]
 
