@@ -241,6 +241,12 @@ class TestMissingValues:
         options = {"n_directions": 1, "head": "dictionary", "first_updates": 10, "path_updates": 5, "refit_updates": 10}
         model = FewDirectionsRegressor(missing="drop", random_state=0, **options).fit(X, y)
         assert_array_equal(np.isnan(model.predict(X)), X["flow"].isna())
+        assert "Values of X are missing in 4 of 40 rows, which are left out." in model.notes_
+
+    def test_a_target_that_is_missing_everywhere(self):
+        X, y = factory(n=20)
+        with pytest.raises(ValueError, match="y is missing in all 20 rows"):
+            fit(X, np.full(len(y), np.nan))
 
 
 class TestFiles:

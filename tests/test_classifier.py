@@ -184,13 +184,13 @@ ROWS = np.random.default_rng(0).standard_normal((12, 3))
 @pytest.mark.parametrize(
     ("y", "complaint"),
     [
-        (["a"] * 12, "only one class, 'a'"),
-        (["a"] * 11 + ["b"], "class 'b' of y has 1 row"),
+        (["a"] * 12, "only one class in y, 'a'"),
+        (["a"] * 11 + ["b"], "class 'b' in y has 1 row"),
         (["a", 1] * 6, "mixes labels of types int and str"),
         ([np.str_("a"), 1] * 6, "mixes labels of types int and str"),
         ([np.nan] * 12, "no label in any of its 12 rows"),
         ([None] * 12, "no label in any"),
-        (["a"] * 6 + [None] * 6, "only one class, 'a'"),
+        (["a"] * 6 + [None] * 6, "only one class in y, 'a'"),
         (np.linspace(0, 1, 12), "use FewVariablesRegressor"),
         (["a", "b"] * 5, "12 and 10"),
         (None, "y is None"),
@@ -202,7 +202,7 @@ def test_bad_labels(y, complaint):
 
 
 def test_too_many_classes():
-    with pytest.raises(ValueError, match="101 classes, more than 100"):
+    with pytest.raises(ValueError, match="101 classes in y, more than 100"):
         FewVariablesClassifier().fit(np.zeros((202, 3)), np.arange(202) % 101)
 
 

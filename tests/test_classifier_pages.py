@@ -49,6 +49,14 @@ def test_text_in_the_target_starts_a_classifier(folder):
     assert answer["classes"] == ["bad", "good"]
     assert answer["error_name"] == "log loss"
     assert answer["equation_names"] == ["log-odds of [quality = good]"]
+    assert answer["columns"][-1] == {
+        "name": "quality",
+        "type": "category",
+        "missing": 0.0,
+        "role": "target",
+        "levels": ["bad", "good"],
+    }
+    assert answer["expected_error"] < 0.5 < answer["null_error"] < 0.75
     assert isinstance(load(folder / "model"), FewVariablesClassifier)
 
 
@@ -64,10 +72,24 @@ def test_predictions_are_labels_and_probabilities(folder):
 
 
 @pytest.mark.slow
-def test_numbers_are_classes_if_one_says_so(tmp_path):
+@pytest.mark.parametrize("options", [["--classify"], ["--types", "quality=category"]])
+def test_numbers_are_classes_if_one_says_so(tmp_path, options):
     path = write(tmp_path / "data.csv", *labelled(labels=(1, 2)))
-    done = run("fit", path, "--target", "quality", "--classify", "--json", *FAST)
+    done = run("fit", path, "--target", "quality", *options, "--json", *FAST)
     assert json.loads(done.stdout)["classes"] == ["1", "2"]
+
+
+@pytest.mark.parametrize("labels", [("bad", "good"), (1, 2)])
+def test_rows_with_gaps_have_no_class(tmp_path, labels):
+    X, y = labelled(labels, n=120)
+    path = write(tmp_path / "data.csv", X, y)
+    run("fit", path, "--target", "quality", "--classify", "--missing", "drop", "--save", tmp_path / "model", *FAST)
+    (tmp_path / "new.csv").write_text("a,b,c,d\n1,0,0,0\n,0,0,0\n")
+    done = run("predict", tmp_path / "model", tmp_path / "new.csv", "--quiet")
+    assert done.exit_code == 0, done.output
+    _, known, unknown = done.stdout.splitlines()
+    assert known.startswith(f"{labels[1]},")
+    assert unknown == ",nan,nan"
 
 
 def test_labels_have_no_directions(folder):
@@ -90,6 +112,8 @@ def test_report(names):
     page = report_html(model, X, y, target_name="quality", date="2030-01-01")
     for text in ("On held-out rows", "ROC curve", "Precision and recall", "predicted probability", "log loss"):
         assert text in page
+    assert "if no variable is used" in page
+    assert "need not be parallel even without an interaction" in page
     assert "<script>yes" not in page
     assert model.held_out_probabilities_.shape == (len(model.held_out_classes_), len(names))
     assert_allclose(model.held_out_probabilities_.sum(axis=1), 1.0)
@@ -105,6 +129,8 @@ def test_report_of_counts():
     model.fit(X, rng.poisson(np.exp(X[:, 0])))
     page = report_html(model, X, np.exp(X[:, 0]), target_name="count", date="2030-01-01")
     assert "deviance, as a share of that of the mean" in page
+    assert "log of the expected count" in page
+    assert "lines that are not proportional to each other show an interaction" in page
 
 
 def test_calibration_of_honest_probabilities():

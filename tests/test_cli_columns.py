@@ -110,3 +110,58 @@ def test_dropped_rows_are_predicted_as_missing(folder, tmp_path):
     predicted = read_table(run("predict", tmp_path / "m", folder / "plant.csv", "--quiet").stdout.encode())
     gaps = pd.read_csv(folder / "plant.csv")[sorted(TRUTH)].isna().any(axis=1)
     assert_array_equal(np.isnan(predicted.columns["prediction"]), gaps)
+
+
+REFUSED = [
+    ("a,q\n" + "1.5,x\n2.5,x\n" * 10, [], "There is only one class in column 'q', 'x'"),
+    ("a,q\n" + "1.5,x\n" * 10 + "2.5,y\n", [], "The class 'y' in column 'q' has 1 row: give at least 2"),
+    ("a,q\n" + "1.5,1\n2.5,2\n3.5,x\n" * 10, [], "correct it, or say --types q=category"),
+    (
+        "a,q\n" + "1.5,1\n2.5,-2\n" * 10,
+        ["--loss", "poisson"],
+        "Column 'q' holds -2 in row 2, and --loss poisson is for",
+    ),
+    ("a,q\n" + "1.5,x\n2.5,y\n" * 10, ["--loss", "huber"], "--loss is for targets of numbers"),
+    ("a,q\n" + "1.5,\n2.5,\n" * 10, [], "The target 'q' is missing in every row"),
+    (
+        "a,b,q\n" + "1.5,,1\n2.5,,2\n" * 10,
+        ["--missing", "drop"],
+        "most are in 'b' (100%): leave out the column with --drop b",
+    ),
+    ("a,q\nkg,mm\n" + "1.5,1\n2.5,2\n" * 10, [], "Row 1 holds text over numbers in 2 columns ('kg' in 'a'): if these"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "complaint"), REFUSED, ids=[complaint for *_, complaint in REFUSED])
+def test_bad_data_are_refused_by_name(tmp_path, text, options, complaint):
+    (tmp_path / "data.csv").write_text(text)
+    done = run("fit", tmp_path / "data.csv", "--target", "q", *options)
+    assert done.exit_code == 2
+    assert complaint in done.stderr
+
+
+def test_percentages_and_thousands_are_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    price, discount = rng.uniform(500.0, 3000.0, 60), rng.uniform(0.0, 30.0, 60)
+    table = {
+        "price": [f"{value:,.2f}" for value in price],
+        "discount": [f"{value:.2f} %" for value in discount],
+        "sold": 0.01 * price - discount + rng.standard_normal(60),
+    }
+    pd.DataFrame(table).to_csv(tmp_path / "sales.csv", index=False)
+    answer = json.loads(run("fit", tmp_path / "sales.csv", "--target", "sold", "--json", *FAST).stdout)
+    assert [column["type"] for column in answer["columns"]] == ["number"] * 3
+    assert {variable["name"] for variable in answer["variables"]} == {"price", "discount"}
+
+
+def test_notes_about_the_target(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.standard_normal(60), "b": rng.standard_normal(60)})
+    table["q"] = (table["a"] > 0).astype(float)
+    table.loc[:4, "q"] = np.nan
+    table.loc[10, "b"] = np.nan
+    table.to_csv(tmp_path / "data.csv", index=False)
+    done = run("fit", tmp_path / "data.csv", "--target", "q", "--missing", "drop", *FAST)
+    assert "The target is missing in 5 of 60 rows, which are left out." in done.stderr
+    assert "1 of 60 rows lack a value of an input and are left out." in done.stderr
+    assert "'q' is either 0 or 1. If these are classes, use --classify." in done.stderr

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+import fewvars.search.variables.evidence as evidence_module
 from fewvars.search.variables.evidence import FEW_ROWS, N_FOLDS, combined, folds, interactions, p_values, q_values
 from fewvars.search.variables.terms import Term
 from planted import autoregressive, mask, standardised
@@ -129,6 +130,28 @@ class TestPValues:
         found = q_values(evidence(X, y), np.ones(10, bool))
         assert (found[[1, 4, 6]] < 0.05).all()
         assert (np.delete(found, [1, 4, 6]) > 0.05).all()
+
+    @pytest.mark.parametrize("seed", [0, 3])
+    def test_rows_mixed_with_the_same_seed_are_drawn_again(self, monkeypatch, seed):
+        drawn = []
+        monkeypatch.setattr(evidence_module, "folds", lambda *given: drawn.append(folds(*given)) or drawn[-1])
+        n = 120
+        rng = np.random.default_rng(8)
+        X, y = rng.standard_normal((n, 2)), np.sort(rng.standard_normal(n))
+        mixed = np.random.default_rng(seed).permutation(n)  # as estimators mix rows that they have sorted first
+        evidence(X, y[mixed], seed=seed, ordered=False)
+        assert len(drawn) == 3
+        means = [[y[mixed][test].mean() for _, test in split] for split in drawn]
+        assert np.ptp(means, axis=1).max() < 0.7  # thirds of sorted rows would differ by two
+
+    def test_rows_far_outside_do_not_outweigh_the_others(self):
+        rng = np.random.default_rng(3)
+        X = rng.standard_normal((80, 6))
+        y = 2.0 * X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(80)
+        y += 40.0 * rng.standard_normal(80) * (rng.random(80) < 0.08)  # gross errors
+        found = evidence(X, y, ordered=False)
+        assert (found[:2] < 0.02).all()  # 0.1 if curves may grow outside the training rows
+        assert (found[2:] > 0.05).all()
 
     def test_unusable_groups_have_no_evidence(self):
         rng = np.random.default_rng(0)

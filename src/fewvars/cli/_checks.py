@@ -23,6 +23,7 @@ def check_text(table: "Table", roles: "Roles") -> None:
         column = table.columns[name]
         if column.dtype.kind != "O" or name in roles.types or not roles.droppable:
             continue
+        _refuse_units(table)
         row, value = _first_text(column)
         if re.fullmatch(r"[-+]?\d+,\d+", value):
             raise ValueError(
@@ -31,11 +32,65 @@ def check_text(table: "Table", roles: "Roles") -> None:
             )
         stray = stray_text(Raw(column))
         if stray is not None:
+            drop = "" if name in roles.targets else f", leave the column out with --drop {_quoted([name])}"
             raise ValueError(
                 f"Column {name!r} is not numeric (row {stray + 1} holds {column[stray][:40]!r}), but most of it is: "
-                f"correct it, leave the column out with --drop {_quoted([name])}, or say --types "
-                f"{shlex.quote(f'{name}=category')}."
+                f"correct it{drop}, or say --types {shlex.quote(f'{name}=category')}."
             )
+
+
+def _refuse_units(table: "Table") -> None:
+    """Complain about a first row that holds units: text over numbers in several columns."""
+    from fewvars.columns.kinds import is_numeral
+
+    texts = {name: column for name, column in table.columns.items() if column.dtype.kind == "O"}
+    over_numbers = [
+        name
+        for name, (first, *others) in texts.items()
+        if first is not None and not is_numeral(first) and others and all(v is None or is_numeral(v) for v in others)
+    ]
+    if len(over_numbers) > 1:
+        name = over_numbers[0]
+        raise ValueError(
+            f"Row 1 holds text over numbers in {len(over_numbers)} columns ({texts[name][0][:40]!r} in {name!r}): if "
+            "these are units, remove the row or write them into the header."
+        )
+
+
+def check_classes(labels: Any, name: str) -> None:
+    """Complain about class labels of which there are too few or too many."""
+    import numpy as np
+
+    from fewvars.estimators.labels import classes_of
+
+    classes_of(labels, np.ones(len(labels), bool), f"column {name!r}")
+
+
+def check_counts(table: "Table", roles: "Roles") -> None:
+    """Complain about negative numbers where counts are needed."""
+    import numpy as np
+
+    for name in roles.targets:
+        negative = table.columns[name] < 0
+        if negative.any():
+            row = int(np.argmax(negative))
+            raise ValueError(
+                f"Column {name!r} holds {table.columns[name][row]:g} in row {row + 1}, and --loss poisson is for "
+                "counts, which are not negative: correct it, or use --loss squared or huber."
+            )
+
+
+def refuse_all_missing(absent: Mapping[str, "np.ndarray"], roles: "Roles") -> None:
+    """Complain that no row is left, and name the column to blame."""
+    empty = [name for name in roles.targets if name in absent and absent[name].all()]
+    if empty:
+        raise ValueError(f"The target {empty[0]!r} is missing in every row: fill it in, or name another column.")
+    worst = max(absent, key=lambda name: int(absent[name].sum()))
+    drop = "" if worst in roles.targets else f"leave out the column with --drop {_quoted([worst])}, or "
+    raise ValueError(
+        f"No rows are left, because every row has a missing value; most are in {worst!r} "
+        f"({absent[worst].mean():.0%}): {drop}use --missing indicate."
+    )
 
 
 def check_levels(table: "Table", name: str, levels: Sequence[str]) -> None:

@@ -5,7 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fewvars.cli._checks import check_finite, check_increasing, check_numeric, check_text, check_time, refuse_missing
+from fewvars.cli._checks import (
+    check_classes,
+    check_finite,
+    check_increasing,
+    check_numeric,
+    check_text,
+    check_time,
+    refuse_all_missing,
+    refuse_missing,
+)
 from fewvars.cli._types import found_kinds
 
 if TYPE_CHECKING:
@@ -67,7 +76,7 @@ class Roles:
     ) -> "Roles":
         """Sort the columns of a table; every number or category that has no other role is an input.
 
-        With `classify`, or if it is text, the target holds class labels.
+        With `classify`, or if it is text or a category by its given type, the target holds class labels.
         """
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
         for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
@@ -94,7 +103,11 @@ class Roles:
             raise ValueError(f"No column is left as an input{because}. {naming(table)}".strip())
         is_text = {name for name in found if table.columns[name].dtype.kind == "O" and name not in asked}
         categories = is_text | {name for name in found if asked.get(name) == "category"}
-        classify = classify or any(table.columns[name].dtype.kind == "O" for name in outputs)
+        classify = classify or any(
+            asked.get(name, "category") == "category"
+            for name in outputs
+            if name in asked or table.columns[name].dtype.kind == "O"
+        )
         if classify and len(outputs) > 1:
             raise ValueError(f"--target {some_of(outputs)}: give one column of class labels at a time.")
         return cls(
@@ -125,7 +138,8 @@ class Roles:
 class Rows:
     """The values themselves: X (n, d), y (n,) or (n, outputs) or None, t (n,) or None, trajectory (n,) or None.
 
-    X is a matrix if it is all numbers, or else a frame.
+    X is a matrix if it is all numbers, or else a frame. `n_dropped` rows were left out, `n_unlabelled` of them because
+    a target is missing; values of inputs may still be missing if the rows are `incomplete`.
     """
 
     X: Any
@@ -133,6 +147,7 @@ class Rows:
     t: Any
     trajectory: Any
     n_dropped: int
+    n_unlabelled: int = 0
     incomplete: bool = False
 
     @classmethod
@@ -164,15 +179,15 @@ class Rows:
         keep = ~np.any([np.zeros(table.n_rows, bool), *(unwanted if roles.droppable else [])], axis=0)
         numbers = np.arange(1, table.n_rows + 1)[keep]
         if not keep.any():
-            raise ValueError(
-                "No rows are left, because every row has a missing value: try --drop or --missing indicate."
-            )
+            refuse_all_missing(absent, roles)
+        n_unlabelled = int(np.any([rows for name, rows in absent.items() if name in roles.targets], axis=0).sum())
         if not keep.all():
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
         y = None
         if roles.classify:
             y = _class_labels(table.columns[roles.targets[0]])[:, None]
+            check_classes(y[:, 0], roles.targets[0])
         elif roles.targets:
             y = table.matrix(roles.targets)
         t = None if roles.time is None else table.columns[roles.time]
@@ -183,7 +198,7 @@ class Rows:
             check_finite(table.columns[name], name, numbers)
         incomplete = any(missing_values(table.columns[name]).any() for name in roles.inputs)
         y = y[:, 0] if y is not None and y.shape[1] == 1 else y
-        return cls(_inputs(table, roles), y, t, labels, int((~keep).sum()), incomplete)
+        return cls(_inputs(table, roles), y, t, labels, int((~keep).sum()), n_unlabelled, incomplete)
 
 
 def check_names(table: "Table", names: Iterable[str], option: str) -> None:

@@ -11,6 +11,7 @@ import click
 _OPTIONS = {
     "smoothing": "--smoothing",
     "head": "--head",
+    "loss": "--loss",
     "n_variables": "--n-variables",
     "n_directions": "--n-directions",
     "include": "--include",
@@ -62,6 +63,7 @@ def parameters_asked_for(asked: dict[str, Any], keep: list[int], quiet: bool) ->
     parameters = {
         "smoothing": asked["smoothing"],
         "head": asked["head"],
+        "loss": asked["loss"],
         "n_variables": asked["n_variables"],
         "n_directions": asked["n_directions"],
         "include": keep or None,
@@ -79,6 +81,8 @@ def check_parameters(estimator: Any, parameters: dict[str, Any], directions: boo
     """Raise an error for parameters that the class of an estimator does not have."""
     known = estimator().get_params()
     for name in parameters:
+        if name == "loss" and name not in known:
+            raise ValueError("--loss is for targets of numbers: class labels always have the log loss.")
         if name in _OPTIONS and name not in known:
             raise ValueError(f"{_OPTIONS[name]} can only be used {'without' if directions else 'with'} --directions.")
     check_settings(estimator, parameters, _OPTIONS)

@@ -49,13 +49,17 @@ def described(table: "Table", roles: "Roles", levels: Mapping[str, Sequence[str]
     return [
         {
             "name": name,
-            "type": str(roles.types.get(name, kinds[name])),
+            "type": "category" if roles.role_of(name) == "target" and roles.classify else _type(name, kinds, roles),
             "missing": float(missing_values(column).mean()),
             "role": roles.role_of(name),
             "levels": list(levels[name]) if name in levels else None,
         }
         for name, column in table.columns.items()
     ]
+
+
+def _type(name: str, kinds: Mapping[str, "Kind"], roles: "Roles") -> str:
+    return str(roles.types.get(name, kinds[name]))
 
 
 def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
@@ -74,7 +78,7 @@ def type_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(column: dict[str, Any]) -> tuple[str, ...]:
     role = column["role"]
-    if column["levels"] and role == "input":
+    if column["levels"] and role != "left out":
         names = [printable(level)[:20] for level in column["levels"][:MOST_LEVELS_SHOWN]]
         more = len(column["levels"]) - len(names)
         role += f": {', '.join(names)}" + (f" and {more} more" if more else "")

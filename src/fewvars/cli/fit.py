@@ -13,6 +13,7 @@ from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
+from fewvars.cli._checks import check_counts
 from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
 from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
 from fewvars.cli._types import asked_types, described, type_lines
@@ -56,6 +57,11 @@ if TYPE_CHECKING:
 @options.json_option
 @click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
 @click.option("--smoothing", type=click.Choice(["auto", "on", "off"]), help="Smooth noisy columns in time.")
+@click.option(
+    "--loss",
+    type=click.Choice(["squared", "huber", "poisson"]),
+    help="How errors count: squared, robust to outliers (huber), or as for counts (poisson).  [default: squared]",
+)
 @click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial) or network.")
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
 @click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
@@ -122,20 +128,23 @@ def fit(
         raise click.UsageError(f"--directions needs a target of numbers, and {roles.targets[0]!r} holds class labels.")
     missing = missing or ("drop" if directions else "indicate")
     rows = columns.Rows.of(table, roles, missing=missing)
+    if asked["loss"] == "poisson" and not roles.classify:
+        check_counts(table, roles)
     kept = columns.listed(keep, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
     parameters = {**parameters_asked_for(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
     parameters |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
-    parameters |= {"types": dict(roles.types)} if roles.types else {}
+    types_of_inputs = {name: kind for name, kind in roles.types.items() if name in roles.inputs}
+    parameters |= {"types": types_of_inputs} if types_of_inputs else {}
     with warnings_as_notes():
         model, seconds = _fitted(directions, parameters, rows, roles)
         if not quiet:
             _notes(rows, roles)
         answer = {
             "data": data,
-            "columns": described(table, roles, getattr(model, "levels_", {})),
+            "columns": described(table, roles, _levels(model, roles)),
             **describe(model, rows, roles, seconds),
             "saved": None,
             "report": None,
@@ -156,12 +165,27 @@ def fit(
 
 
 def _notes(rows: "Rows", roles: "Roles") -> None:
-    """Say which rows and columns are left out."""
-    if rows.n_dropped:
-        note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
+    """Say which rows and columns are left out, and what two values may mean."""
+    import numpy as np
+
+    n_rows, n_incomplete = rows.n_dropped + len(rows.X), rows.n_dropped - rows.n_unlabelled
+    if rows.n_unlabelled:
+        note(f"The target is missing in {rows.n_unlabelled} of {n_rows} rows, which are left out.")
+    if n_incomplete:
+        note(f"{n_incomplete} of {n_rows} rows lack a value of an input and are left out.")
+    for name, values in zip(roles.targets, rows.y.reshape(len(rows.X), -1).T, strict=True):
+        if not roles.classify and np.unique(values).size == 2:
+            low, high = np.unique(values)
+            note(f"{name!r} is either {low:g} or {high:g}. If these are classes, use --classify.")
     if roles.left_out:
         kinds = [f"{name!r} ({kind})" for name, kind in roles.left_out.items()]
         note(f"Not used as inputs: {first_few(kinds)}. Use --types NAME=number or NAME=category to use one.")
+
+
+def _levels(model: Any, roles: "Roles") -> dict[str, Any]:
+    """Return the levels of the categories, and the classes of the target."""
+    classes = {roles.targets[0]: model.findings().classes} if roles.classify else {}
+    return {**getattr(model, "levels_", {}), **classes}
 
 
 def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:

@@ -95,9 +95,10 @@ def predict(
         X = np.zeros((len(rows.X), used.size), np.asarray(rows.X).dtype)  # inputs that are not used may be anything
         X[:, used] = rows.X
         times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
-        values = estimator.predict(X, **times).reshape(len(X), -1)
-        classes = getattr(estimator, "classes_", np.empty(0)).tolist()
-        probabilities = estimator.predict_proba(X, **times).T if classes else []
+        classes = getattr(estimator, "classes_", np.empty(0))
+        probabilities = estimator.predict_proba(X, **times) if classes.size else np.empty((len(X), 0))
+        values = _most_probable(classes, probabilities) if classes.size else estimator.predict(X, **times)
+        values = values.reshape(len(X), -1)
         beyond = estimator.outside_range(X) if outside or hasattr(estimator, "input_range_") else None
         if beyond is not None and beyond.any() and not quiet:
             note(_extrapolations(beyond[:, used], inputs))
@@ -106,7 +107,7 @@ def predict(
         on_screen = out is None and sys.stdout.isatty()
         answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
     answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
-    answer |= dict(zip((f"probability_{label}" for label in classes), probabilities, strict=True))
+    answer |= dict(zip((f"probability_{label}" for label in classes.tolist()), probabilities.T, strict=True))
     if beyond is not None and outside:
         answer["outside_range" if "outside_range" not in answer else "outside_range_"] = beyond.sum(axis=1)
     content = table_bytes(answer, suffix)
@@ -116,6 +117,15 @@ def predict(
         from fewvars._common.atomic import write_atomically
 
         write_atomically(out, content)
+
+
+def _most_probable(classes: "np.ndarray", probabilities: "np.ndarray") -> "np.ndarray":
+    """Return the most probable class of each row, (n,); an empty text where a value is missing that it depends on."""
+    import numpy as np
+
+    unknown = np.isnan(probabilities).any(axis=1)
+    found = classes[probabilities.argmax(axis=1)]
+    return np.where(unknown, "", found.astype(str)) if unknown.any() else found
 
 
 def _used(estimator: Any, smooth: bool) -> "np.ndarray":

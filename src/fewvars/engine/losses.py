@@ -238,7 +238,7 @@ class Poisson(Loss):
 
     def predicted_name(self, target: str) -> str:
         """Return the name of the logarithm of the rate."""
-        return f"log {target}"
+        return f"log of the expected {target}"
 
     def mean(self, predicted: FloatArray) -> FloatArray:
         """Return the rates e^f, (n, outputs)."""

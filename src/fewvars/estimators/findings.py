@@ -149,6 +149,12 @@ class Findings:
         """The unit of the errors, in words."""
         return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
 
+    @property
+    def null_error(self) -> float | None:
+        """Log loss on held-out rows if no variable is used; None without variables, or if errors are shares of it."""
+        empty = self.errors[np.asarray(self.sizes) == 0]
+        return float(empty[0]) if self.loss.labels and len(empty) and self.count else None
+
     def equation_names(self, targets: Sequence[str]) -> list[str]:
         """Return what the equations are equal to, one for each output, given the names of the targets."""
         if len(self.classes) == 2:

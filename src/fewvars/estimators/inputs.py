@@ -75,13 +75,16 @@ def given_to_fit(model: Any, X: Any, y: Any, t: Any, trajectory: Any) -> Given:
         values, outputs = checked(copy(model), values)  # a copy, as the model knows the names of the table's columns
     elif model.missing == ERROR:
         _check_complete(values, names)
-    notes = () if present is None else (_unknown_targets(present),)
+    notes = [] if present is None else [_unknown_targets(present)]
     present = np.ones(len(values), bool) if present is None else present
     counted = present & ~np.isnan(values).any(axis=1)
+    n_incomplete = int((present & ~counted).sum())
+    if n_incomplete:
+        notes.append(f"Values of X are missing in {n_incomplete} of {len(counted)} rows, which are left out.")
     if not counted.all():
         _check_enough(values, counted, present, names if encoding is None else encoding.names(names))
         values = np.where(counted[:, None], values, 0.0)
-    return Given(values, outputs, counted, encoding, notes)
+    return Given(values, outputs, counted, encoding, tuple(notes))
 
 
 def given_to_predict(model: Any, X: Any, t: Any, trajectory: Any, used: np.ndarray | None) -> FloatArray:
@@ -145,7 +148,7 @@ def _target(y: Any) -> tuple[Any, np.ndarray | None]:
         return y, None
     present = np.asarray(~missing.reshape(len(values), -1).any(axis=1))
     if not present.any():
-        return y, None  # which others explain
+        raise ValueError(f"y is missing in all {len(values)} rows (Input y contains NaN): give values of the target.")
     warnings.warn(_unknown_targets(present), stacklevel=5)
     values = values.copy()
     values[~present] = values[present][0]

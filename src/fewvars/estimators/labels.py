@@ -48,24 +48,26 @@ def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return labels, present
 
 
-def classes_of(labels: np.ndarray, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes, sorted, and the number of the class of each row; `counted` (a mask) says which rows count."""
+def classes_of(labels: np.ndarray, counted: np.ndarray, target: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes, sorted, and the number of the class of each row; `counted` (a mask) says which rows count.
+
+    Errors refer to the labels by the name `target`.
+    """
     classes, numbers = np.unique(labels, return_inverse=True)
     if classes.size > MOST_CLASSES:
         raise ValueError(
-            f"y holds {classes.size} classes, more than {MOST_CLASSES}: merge rare ones, or use FewVariablesRegressor "
-            "if they are measured values."
+            f"There are {classes.size} classes in {target}, more than {MOST_CLASSES}: merge rare ones, or use "
+            "FewVariablesRegressor if they are measured values."
         )
     counts = np.bincount(numbers, counted, minlength=classes.size)
+    where = "" if counted.all() else " of positive weight"
     if (counts > 0).sum() < 2:
-        raise ValueError(
-            f"y holds only one class, {classes.tolist()[int(counts.argmax())]!r}, in rows of positive weight: give "
-            "rows of at least two classes."
-        )
+        only = classes.tolist()[int(counts.argmax())]
+        raise ValueError(f"There is only one class in {target}, {only!r}: give rows{where} of at least two classes.")
     for label, count in zip(classes.tolist(), counts, strict=True):
         if count < FEWEST_OF_A_CLASS:
             raise ValueError(
-                f"The class {label!r} of y has {count:.0f} rows of positive weight: give at least "
+                f"The class {label!r} in {target} has {count:.0f} row{'' if count == 1 else 's'}{where}: give at least "
                 f"{FEWEST_OF_A_CLASS}, leave the class out, or merge it with another."
             )
     return classes, numbers

@@ -12,7 +12,8 @@ from fewvars.estimators.findings import Findings
 def summary(found: Findings, target: str = "y") -> str:
     """Return a few lines about what a target depends on."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
-    error = expectation(found.error_name, found.expected_error, found.expected_error_se, found.expected_rmse)
+    expected = (found.expected_error, found.expected_error_se, found.expected_rmse)
+    error = expectation(found.error_name, *expected, found.null_error)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
     return "\n".join([*lines, *found.notes])
 
@@ -42,12 +43,15 @@ def _function(found: Findings, target: str) -> list[str]:
     return [f"The function is {found.head.describe()}.", *texts]
 
 
-def expectation(name: str, error: float, se: float, rmse: Sequence[float] | FloatArray) -> list[str]:
+def expectation(
+    name: str, error: float, se: float, rmse: Sequence[float] | FloatArray, null_error: float | None = None
+) -> list[str]:
     """Return the error to expect on new rows as a sentence; nothing if it is not known."""
     if np.isnan(error):
         return []
+    beside = "" if null_error is None else f" ({null_error:.3g} if no variable is used)"
     in_units = "" if not len(rmse) else f"; root mean squared error {first_few([f'{value:.4g}' for value in rmse])}"
-    return [f"Expected on new rows: {name} {error:.3g} ± {se:.2g}{in_units}."]
+    return [f"Expected on new rows: {name} {error:.3g} ± {se:.2g}{beside}{in_units}."]
 
 
 def doubts(near: Sequence[tuple[str, float]], stand_ins: Iterable[Sequence[str]]) -> list[str]:

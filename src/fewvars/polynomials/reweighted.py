@@ -12,7 +12,7 @@ from fewvars.engine.losses import Loss
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.polynomials.polynomial import Polynomial, carried_monomials, monomial_exponents, monomial_values
 
-RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised monomials
+RIDGES = tuple(10.0 ** (-k / 2) for k in range(9))  # times the number of rows, for standardised monomials
 WHILE_CHOOSING = 1e-3
 MOST_TERMS, ROWS_PER_TERM = 40, 20
 TOLERANCE = 1.0  # standard errors by which the loss of fewer terms may exceed the smallest
@@ -40,6 +40,7 @@ class _Monomials:
         # Raw inputs make the shortest equations, but their powers are nearly equal where the mean is far from zero.
         origin = np.where(np.abs(middle) > 2 * scale, _rounded(middle, scale), 0.0) if degree > 1 else 0.0 * middle
         exponents = carried_monomials(monomial_exponents(X.shape[1], degree, constant=False), X, fewest_rows)
+        exponents = exponents[(exponents[:, _has_two_values(X)] < 2).all(axis=1)]  # a power would be the same again
         values = monomial_values((X - origin) / scale, exponents)
         means = np.average(values, axis=0, weights=weight)
         spreads = np.sqrt(np.average((values - means) ** 2, axis=0, weights=weight))
@@ -89,7 +90,7 @@ def fit_polynomial_under(
     else:
         terms = _chosen(library.columns, Y, sample_weight, loss, cv)
     columns = _with_constant(library.columns, terms)
-    ridge = min(RIDGES, key=lambda ridge: _held_out_loss(columns, Y, sample_weight, loss, ridge, cv))
+    ridge = _best_ridge(columns, Y, sample_weight, loss, cv)
     found = library.polynomial(terms, _fit(columns, Y, sample_weight, loss, ridge))
     return found.with_digits_for(X[:: -(-len(X) // _ROWS_FOR_DIGITS)])
 
@@ -156,14 +157,21 @@ def _fit(
     return reweighted_least_squares(columns, Y, weight, loss, ridge=strengths, start=start, tolerance=1e-5)
 
 
-def _held_out_loss(
-    columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, ridge: float, cv: Splits
-) -> float:
-    total = 0.0
+def _best_ridge(columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, cv: Splits) -> float:
+    """Return the ridge with the smallest loss on held-out rows."""
+    losses = np.zeros(len(RIDGES))
     for train, test in cv:
-        B = _fit(columns[train], Y[train], weight[train], loss, ridge)
-        total += float(weight[test] @ loss.values(columns[test] @ B, Y[test]))
-    return total
+        B, own = None, columns[train]
+        for k, ridge in enumerate(RIDGES):  # from strong to weak: each fit starts at the one before
+            B = _fit(own, Y[train], weight[train], loss, ridge, B)
+            losses[k] += weight[test] @ loss.values(columns[test] @ B, Y[test])
+    return RIDGES[int(losses.argmin())]
+
+
+def _has_two_values(X: FloatArray) -> NDArray[np.bool_]:
+    """Tell which columns (n, d), such as indicators, take at most two values: (d,)."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    return ((lowest == X) | (highest == X)).all(axis=0)
 
 
 def _rounded(values: FloatArray, scale: FloatArray) -> FloatArray:

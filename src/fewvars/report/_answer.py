@@ -77,10 +77,12 @@ def key_figures(facts: Facts) -> Markup:
 
 def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
     shown = "" if len(facts.y) == facts.n_samples else f" Computed on {_thousands(len(facts.y))} rows from the middle."
+    null_error = facts.found.null_error
+    without = "" if null_error is None else f"; it is {null_error:.3g} if no variable is used"
     expected = (
         "Error on new rows",
         number(facts.found.expected_error, 3) if np.isfinite(facts.found.expected_error) else "–",
-        f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect.",
+        f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect{without}.",
     )
     if facts.found.loss != SQUARED:
         return [expected]

@@ -19,6 +19,7 @@ from fewvars.displays import (
 )
 from fewvars.displays.curve import predictions
 from fewvars.displays.partial import some_rows
+from fewvars.engine.losses import Poisson
 from fewvars.report._facts import Facts
 from fewvars.report._markup import Markup, tag
 from fewvars.report._svg import inline_svg, new_figure
@@ -90,6 +91,15 @@ def sizes(facts: Facts) -> Markup:
     return half("sizes", display.plot, caption, description)
 
 
+def _on_parallel_lines(facts: Facts) -> str:
+    """Return what the shape of the lines says about interactions, on the scale that they are drawn on."""
+    if facts.found.classes:
+        return "Effects add up in log-odds, so lines of probability need not be parallel even without an interaction."
+    if isinstance(facts.found.loss, Poisson):
+        return "Effects multiply, so lines that are not proportional to each other show an interaction."
+    return "Lines that are not parallel show an interaction."
+
+
 def dependence(facts: Facts) -> list[Markup]:
     """Return partial dependence, one figure for each output."""
     found = []
@@ -104,8 +114,8 @@ def dependence(facts: Facts) -> list[Markup]:
         predicted = f"probability of {target}" if facts.found.classes else target
         caption = (
             f"How the predicted {predicted} changes with each variable while the others stay as measured. Blue: "
-            f"average over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. Lines that "
-            "are not parallel show an interaction. The ticks mark deciles of the variable."
+            f"average over {rows} of {facts.n_samples} samples, chosen at random; grey: single samples. "
+            f"{_on_parallel_lines(facts)} The ticks mark deciles of the variable."
         )
         if len(shown) < facts.count:
             caption += f" Only the {len(shown)} most important of {facts.count} variables are shown."

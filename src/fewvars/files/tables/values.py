@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,21 +13,34 @@ from fewvars.files.tables.source import Column
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "-nan", "#N/A")
 _DATE_FORMATS = ("%Y/%m/%d", "%d.%m.%Y")  # 01/02/2020 is rejected as ambiguous
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d+)?([eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?")
+_CLEARLY_THOUSANDS = re.compile(r".*,.*[,.].*")  # 1,234 may be a decimal comma, unlike 1,234.5 and 1,234,567
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")
 
 
 def from_text(texts: list[Any], *, decimal_comma: bool = False) -> Column:
     """Turn text into numbers, truth values or times, if all of it is; None and the usual marks are missing.
 
-    With `decimal_comma`, 1,5 and 1.234,5 are numbers too.
+    With `decimal_comma`, 1,5 and 1.234,5 are numbers too. Percentages are numbers between 0 and 100.
     """
     texts = [None if text is None or text.strip() in MISSING else text.strip() for text in texts]
-    for attempt in (_numbers, *([_numbers_with_commas] if decimal_comma else []), _truths, _times):
+    numbers = [_numbers, *([_numbers_with_commas] if decimal_comma else []), _numbers_with_thousands]
+    is_share = [text.endswith("%") for text in texts if text is not None]
+    if is_share and all(is_share):
+        found = _first_reading([text and text.rstrip("% ") for text in texts], numbers)
+    else:
+        found = _first_reading(texts, [*numbers, _truths, _times])
+    return np.array(texts, dtype=object) if found is None else found
+
+
+def _first_reading(texts: list[str | None], readers: Sequence[Callable[[list[str | None]], Column]]) -> Column | None:
+    """Return what the first reader that can read all texts makes of them; None if none can."""
+    for reader in readers:
         try:
-            return attempt(texts)
+            return reader(texts)
         except (ValueError, OverflowError):
             continue
-    return np.array(texts, dtype=object)
+    return None
 
 
 def from_array(array: Column) -> Column:
@@ -69,6 +82,14 @@ def _numbers_with_commas(texts: list[str | None]) -> Column:
     if not all(text is None or _DECIMAL_COMMA.fullmatch(text) for text in texts):
         raise ValueError
     return _numbers([text and text.replace(".", "").replace(",", ".") for text in texts])
+
+
+def _numbers_with_thousands(texts: list[str | None]) -> Column:
+    """Read numbers with commas between thousands, if at least one of them can mean nothing else."""
+    present = [text for text in texts if text is not None]
+    if not all(map(_THOUSANDS.fullmatch, present)) or not any(map(_CLEARLY_THOUSANDS.fullmatch, present)):
+        raise ValueError
+    return _numbers([text and text.replace(",", "") for text in texts])
 
 
 def _truths(texts: list[str | None]) -> Column:

@@ -98,17 +98,18 @@ class _Fold:
             residual = self._clipped(self.filter.apply(self.Y - outside @ slopes[:, :k]))
         else:
             own = model.coefficients(base)
-            inside = model.terms.design(base)
-            left = model.filter.apply(model.Y - model.loss.mean(inside @ own))
-            residual = self.filter.apply(self.Y - model.loss.mean(outside @ own))
+            inside = model.terms.design(base) @ own
+            left = model.filter.apply(model.Y - model.loss.mean(inside))
+            residual = self.filter.apply(self.Y - model.loss.mean(_within_range(outside @ own, inside)))
         outside = self.filter.apply(outside)
         scores, first = [], k
         for part, terms in zip(parts, additions, strict=True):
             own = slopes[:, first : first + part.shape[1]]
             first += part.shape[1]
-            effect = np.linalg.lstsq(part - design @ own, left, rcond=1e-6)[0]
-            added = self.filter.apply(self.test.design(terms)[:, 1:]) - outside @ own
-            scores.append((residual * (added @ effect)).sum(axis=1))
+            new = part - design @ own
+            effect = np.linalg.lstsq(new, left, rcond=1e-6)[0]
+            added = (self.filter.apply(self.test.design(terms)[:, 1:]) - outside @ own) @ effect
+            scores.append((residual * _within_range(added, new @ effect)).sum(axis=1))
         return np.array(scores)
 
     def _clipped(self, residual: FloatArray) -> FloatArray:
@@ -119,6 +120,14 @@ class _Fold:
         """Return the line or the curve of each group, whichever is more significant on the training rows."""
         line, curve = self.model.screen("line"), self.model.screen("curve")
         return [[Term("curve" if curve[group] < line[group] else "line", (group,))] for group in groups.tolist()]
+
+
+def _within_range(values: FloatArray, known: FloatArray) -> FloatArray:
+    """Return values (n, outputs) clipped to the range of those on training rows.
+
+    Polynomials soon become huge outside the training data, and a few rows would outweigh all others.
+    """
+    return np.clip(values, known.min(axis=0), known.max(axis=0))
 
 
 def p_values(
@@ -138,7 +147,9 @@ def p_values(
         return np.add.reduceat(products, np.arange(0, len(test.Y), model.block), axis=1)
 
     n_splits = N_SPLITS if n < FEW_ROWS else 1
-    splits = [folds(n, time, np.random.default_rng((seed, split))) for split in range(n_splits)]
+    # Rows may have been mixed with this very seed: its children give other orders, default_rng((seed, 0)) would not.
+    children = np.random.SeedSequence(seed).spawn(n_splits)
+    splits = [folds(n, time, np.random.default_rng(child)) for child in children]
     sums = iter(in_threads(scores, [fold for split in splits for fold in split], n_jobs))
     found = np.ones(usable.size)
     found[groups] = combined([_p_value(np.hstack([next(sums) for _ in split])) for split in splits])
