@@ -9,7 +9,6 @@ from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.preparation import Prepared
 from fewvars.heads import PolynomialHead
 from fewvars.polynomials.dictionary import fit_polynomial
-from fewvars.search.held_out import TIE
 from fewvars.search.variables.settings import Groups
 
 ROWS_PER_LAG = 4  # of the rows that the first fit sees
@@ -31,12 +30,12 @@ def own_past(data: Prepared, groups: Groups) -> np.ndarray:
 def better_autoregression(data: Prepared, inputs: np.ndarray, own: Assessment) -> Assessment | None:
     """Assess the linear function of some inputs (inputs,) bool on the rows of another model's assessment.
 
-    Return None unless its mean squared error is smaller by more than a standard error. We compare differences: ratios
-    would give the quiet times of a series the same weight as those in which it moves.
+    Return None unless its mean squared error is significantly smaller. We compare differences: ratios would give the
+    quiet times of a series the same weight as those in which it moves.
     """
     held_out = replace(own.trial.held_out, by_ratio=False)
     if not inputs.any() or min(len(train) for train, _ in held_out.splits) < ROWS_PER_LAG * (inputs.sum() + 1):
         return None
     trial = replace(own.trial, X=data.inputs.X[:, inputs], held_out=held_out)
     linear = Assessment.of(trial.score(autoregression).models, trial)
-    return linear if held_out.better(linear.errors, own.errors, TIE) else None
+    return linear if held_out.better(linear.errors, own.errors) else None
