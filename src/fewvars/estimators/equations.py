@@ -15,19 +15,16 @@ from fewvars.heads.weak import SMALL, Averages, WeakPolynomials, choose_weak_hea
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
-from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.polynomial_judge import PolynomialJudge
-from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.search import closed_search
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import Groups, VariableSettings
-from fewvars.search.variables.support import UNTESTED, settled
+from fewvars.search.variables.support import settled
 from fewvars.search.variables.terms import Terms
-from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.tested import edge_evidence, propose
+from fewvars.search.variables.untested import better_support
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
-PAIRS = 6  # pairs of inputs that are tried where tests have found too little
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 
 
@@ -103,7 +100,7 @@ class System:
         shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=gap)
         scaled = np.ascontiguousarray(shared.scaling.apply(data.inputs))
         rows_are_samples = data.windows.shape[0] == data.windows.shape[1]
-        terms = Terms.of(scaled, data.labels, None if rows_are_samples else data.windows)
+        terms = Terms.of(scaled, data.labels, None if rows_are_samples else data.windows).with_steps()
         return cls(data, settings, include, exclude, shared, terms)
 
     def groups(self, i: int) -> Groups:
@@ -179,7 +176,7 @@ class System:
         closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
         if support.held_out_error > max(2.0 * noise, SMALL):
-            more = self._more(closed, problem, groups, support.groups)
+            more = better_support(closed, problem, groups, support.groups)
             support = settled(closed, [support.groups, more], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
@@ -213,14 +210,3 @@ class System:
         """Return a sparse polynomial of the groups of a mask, and its held-out error."""
         head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose()
         return head, averages.held_out.mean(errors)
-
-    def _more(self, closed: SupportSearch, problem: Problem, groups: Groups, found: np.ndarray) -> np.ndarray:
-        """Return the groups found (a mask), or a pair that predicts far better, and what significantly helps them."""
-        labels, usable = groups.labels, np.flatnonzero(groups.usable[groups.labels])
-        model = GrowingModel(Testable.of(problem, labels))
-        pairs = suspicious_products(model, usable, PAIRS, among=usable)
-        masks = [groups.included | np.isin(np.arange(found.size), labels[list(pair)]) for pair in pairs]
-        base, *others = closed.judge.judge([found, *masks])
-        better = [other for other in others if closed.held_out.better(other.errors, base.errors, UNTESTED)]
-        _, base = closed.add_back(min([base, *better], key=closed.error), groups.usable)
-        return base.mask

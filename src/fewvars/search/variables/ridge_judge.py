@@ -23,11 +23,13 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "linear": (("line",), ()),
     "additive": (("curve",), ()),
     "wavy": (("curve", "wave"), ()),
+    "steps": (("steps",), ()),
     "pairs": (("curve",), ("product",)),
     "bent pairs": (("curve", "wave"), ("product", "bent product")),
     "surfaces": (("curve", "wave"), ("product", "surface")),
 }
-COLUMNS = {"line": 1, "curve": 3, "wave": 7, "product": 1, "bent product": 2, "surface": 9}  # of an input or a pair
+# Of an input or a pair.
+COLUMNS = {"line": 1, "curve": 3, "wave": 7, "steps": 17, "product": 1, "bent product": 2, "surface": 9}
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
 LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, which a weaker ridge fits without end
 MOST_COLUMNS = 400
@@ -106,7 +108,8 @@ class RidgeJudge:
     def families(self, mask: np.ndarray) -> list[str]:
         """Return the families that have few columns enough for the rows, from simple to complicated."""
         most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
-        found = [family for family in FAMILIES if self._n_columns(family, mask) <= most]
+        known = [family for family in FAMILIES if family != "steps" or self.terms.places is not None]
+        found = [family for family in known if self._n_columns(family, mask) <= most]
         return found if found and mask.any() else ["linear"]
 
     def _n_columns(self, family: str, mask: np.ndarray) -> float:
