@@ -172,14 +172,17 @@ class System:
         """
         if problem.constant or not groups.usable.any():
             return groups.included, 0.0
-        proposal, tamed = propose(problem, groups, None)
-        closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
+        search_settings = VariableSettings(seed=self.settings.seed)
+        proposal, data = propose(problem, groups, None)
+        closed = closed_search(data, groups.labels, search_settings)
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
         if support.held_out_error > max(2.0 * noise, SMALL):
-            more = better_support(closed, problem, groups, support.groups)
-            support = settled(closed, [support.groups, more], groups.included, TIE)
+            data = problem  # what is wild to a poor model may be right
+            closed = closed_search(data, groups.labels, search_settings)
+            better = better_support(closed, data, groups, support.groups)
+            support = settled(closed, [support.groups, better], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
-            full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
+            full = SupportSearch(PolynomialJudge.of(data, self.terms), data.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
