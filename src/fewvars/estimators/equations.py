@@ -112,18 +112,8 @@ class System:
     def find(self, i: int) -> Equation:
         """Find the i-th equation."""
         data, settings = self.data, self.settings
-        groups = self.groups(i)
-        prepared = Prepared.of(
-            self.shared,
-            data.targets[:, [i]],
-            n_blocks=settings.n_blocks,
-            n_splits=4,
-            random_parts=True,
-            seed=settings.seed,
-        )
+        groups, noise, prepared = self.groups(i), self._noise(i), self._prepared(i)
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
-        variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
-        noise = data.noise[i] / variance
         mask, error = self._support(i, problem, groups, noise)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = np.full(mask.size, np.nan)
@@ -147,6 +137,20 @@ class System:
             self._columns(mask), averages, self._head_settings, head=settings.head, noise=noise
         )
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
+
+    def held_out_error(self, i: int) -> float:
+        """Return the held-out error of the i-th equation over the variance of its target; zero if that is constant."""
+        problem = replace(self._prepared(i).problem, terms=self.terms, smoothed=self.data.smoothed)
+        return self._support(i, problem, self.groups(i), self._noise(i))[1]
+
+    def _prepared(self, i: int) -> Prepared:
+        settings, target = self.settings, self.data.targets[:, [i]]
+        plan = {"n_blocks": settings.n_blocks, "n_splits": 4, "random_parts": True, "seed": settings.seed}
+        return Prepared.of(self.shared, target, **plan)
+
+    def _noise(self, i: int) -> float:
+        """Return the variance of the errors of a target over its own."""
+        return float(self.data.noise[i] / max(np.var(self.data.targets[:, i]), np.finfo(float).tiny))
 
     @property
     def _head_settings(self) -> HeadSettings:

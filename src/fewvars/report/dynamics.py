@@ -99,7 +99,7 @@ class _System:
     @property
     def left(self) -> str:
         """What an equation is about."""
-        if self.model.target == "step":
+        if self.model.form == "step":
             return "{}(next) − {}"
         return "d{}/dt" if self.model.order == 1 else "d²{}/dt²"
 
