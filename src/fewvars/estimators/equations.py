@@ -11,7 +11,7 @@ from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
 from fewvars.heads import Head, HeadSettings
 from fewvars.heads.polynomial import PolynomialHead
-from fewvars.heads.weak import SMALL, Averages, WeakPolynomials, choose_weak_head
+from fewvars.heads.weak import ENOUGH, SMALL, Averages, WeakPolynomials, choose_weak_head
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
@@ -180,7 +180,7 @@ class System:
         proposal, data = propose(problem, groups, None)
         closed = closed_search(data, groups.labels, search_settings)
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
-        if support.held_out_error > max(2.0 * noise, SMALL):
+        if support.held_out_error > max(ENOUGH * noise, SMALL):
             data = problem  # what is wild to a poor model may be right
             closed = closed_search(data, groups.labels, search_settings)
             better = better_support(closed, data, groups, support.groups)
@@ -192,7 +192,7 @@ class System:
                 support = settled(full, [support.groups], groups.included, TIE)
         mask, error = support.groups, support.held_out_error
         few = monomial_count(int(groups.usable[groups.labels].sum()), DEGREE_OF_ALL) <= MOST_OF_ALL
-        if few and error > max(2.0 * noise, SMALL):
+        if few and error > max(ENOUGH * noise, SMALL):
             return self._by_terms(self._averages(i, problem), groups, mask, error, noise)
         return mask, error
 
@@ -205,15 +205,15 @@ class System:
         these, but may determine the few terms of an equation.
         """
         every = groups.usable | found
-        known = self._polynomial(averages, found)[1] if found.any() else 1.0
-        head, lowest = self._polynomial(averages, every)
-        if lowest > 0.5 * known or known <= max(2.0 * noise, SMALL):
+        known = self._polynomial(averages, found, noise)[1] if found.any() else 1.0
+        head, lowest = self._polynomial(averages, every, noise)
+        if lowest > 0.5 * known or known <= max(ENOUGH * noise, SMALL):
             return found, error
         mask = groups.included.copy()
         mask[groups.labels[every[groups.labels]][head.polynomial.exponents.any(axis=0)]] = True
         return mask, lowest
 
-    def _polynomial(self, averages: Averages, mask: np.ndarray) -> tuple[PolynomialHead, float]:
+    def _polynomial(self, averages: Averages, mask: np.ndarray, noise: float) -> tuple[PolynomialHead, float]:
         """Return a sparse polynomial of the groups of a mask, and its held-out error."""
-        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose()
+        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose(noise)
         return head, averages.held_out.mean(errors)
