@@ -144,9 +144,9 @@ class System:
         return self._support(i, problem, self.groups(i), self._noise(i))[1]
 
     def _prepared(self, i: int) -> Prepared:
-        settings, target = self.settings, self.data.targets[:, [i]]
-        plan = {"n_blocks": settings.n_blocks, "n_splits": 4, "random_parts": True, "seed": settings.seed}
-        return Prepared.of(self.shared, target, **plan)
+        n_blocks, seed = self.settings.n_blocks, self.settings.seed
+        target = self.data.targets[:, [i]]
+        return Prepared.of(self.shared, target, n_blocks=n_blocks, n_splits=4, random_parts=True, seed=seed)
 
     def _noise(self, i: int) -> float:
         """Return the variance of the errors of a target over its own."""
@@ -183,8 +183,8 @@ class System:
         if support.held_out_error > max(ENOUGH * noise, SMALL):
             data = problem  # what is wild to a poor model may be right
             closed = closed_search(data, groups.labels, search_settings)
-            better = better_support(closed, data, groups, support.groups)
-            support = settled(closed, [support.groups, better], groups.included, TIE)
+            other = better_support(closed, data, groups, support.groups)
+            support = settled(closed, [support.groups, other], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(data, self.terms), data.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))

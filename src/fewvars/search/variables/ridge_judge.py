@@ -16,7 +16,7 @@ from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.variables.normal_equations import Design, NormalEquations, RidgeEquations
 from fewvars.search.variables.reweighted_equations import ReweightedEquations
-from fewvars.search.variables.terms import Terms
+from fewvars.search.variables.terms import STEPS, Terms
 
 # From simple to complicated: the terms of single groups, and those of pairs of groups.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -29,7 +29,7 @@ FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "surfaces": (("curve", "wave"), ("product", "surface")),
 }
 # Of an input or a pair.
-COLUMNS = {"line": 1, "curve": 3, "wave": 7, "steps": 17, "product": 1, "bent product": 2, "surface": 9}
+COLUMNS = {"line": 1, "curve": 3, "wave": 7, "steps": STEPS, "product": 1, "bent product": 2, "surface": 9}
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
 LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, which a weaker ridge fits without end
 MOST_COLUMNS = 400

@@ -18,6 +18,7 @@ MOST_KNOWN = 4_000_000  # terms times rows that are kept for the next time
 MOST_PRODUCTS = 25  # columns of the product of two groups
 N_STEPS = 8  # places of the steps of an input, at equally spaced quantiles of it
 STEEPNESS = (2.0, 6.0)  # of the steps at each place
+STEPS = 1 + N_STEPS * len(STEEPNESS)  # columns of the steps of an input: a line is one of them
 
 
 class Term(NamedTuple):
