@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import fewvars as fv
 from fewvars.estimators.simulation import SimulationOutcome
-from fewvars.systems import Lorenz63, simulate
+from fewvars.systems import Lorenz63, RateNetwork, simulate
 
 
 def noisy(X, level, seed=0):
@@ -136,3 +136,36 @@ def test_an_address_must_be_text(lorenz):
     t, _, X, _ = lorenz
     with pytest.raises(ValueError, match="dask=8786"):
         fv.DynamicsRegressor(dask=8786).fit(X, t=t)
+
+
+def test_fine_samples_are_described_in_weak_form(lorenz):
+    *_, model = lorenz
+    assert model.target == "auto"
+    assert model.target_ == "weak"
+
+
+def test_a_map_is_described_by_its_steps():
+    rng, X = np.random.default_rng(0), [np.array([0.3, 0.6])]
+    for _ in range(300):
+        x, y = X[-1]
+        X.append(np.array([3.8 * x * (1 - x), 0.8 * 3.7 * y * (1 - y) + 0.2 * x]))
+    X = np.array(X) + 1e-3 * rng.standard_normal((301, 2))
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X)
+    assert model.target_ == "step"
+    np.testing.assert_array_equal(model.graph_, [[True, False], [True, True]])
+    np.testing.assert_allclose(model.predict(X[:-1]), X[1:], atol=0.02)
+
+
+@pytest.mark.slow
+def test_sharp_functions_of_single_variables():
+    """Steep tanh functions of variables with a wide range: polynomials do not follow them, sums of steps do."""
+    system = RateNetwork.random(8, inputs=3, seed=101)
+    t = np.arange(0, 8, 0.02)
+    starts = 2.0 * np.random.default_rng(3).standard_normal((6, system.d))
+    runs = [simulate(system, t, start) for start in starts]
+    X = noisy(np.concatenate(runs), 0.02)
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0)
+    model.fit(X, t=np.tile(t, len(runs)), trajectory=np.repeat(np.arange(len(runs)), t.size))
+    strong = (np.abs(system.weights) > 0.5) | np.eye(system.d, dtype=bool)
+    assert (model.graph_ & strong).sum() >= 0.95 * strong.sum()
+    assert (model.graph_ & ~system.graph).sum() <= 1

@@ -242,3 +242,12 @@ def test_data_without_an_equation_and_extreme_units(lorenz):
     assert not model().fit(walk, t=0.1).graph_.any()
     for scale in (1e-20, 1e20):
         np.testing.assert_array_equal(model().fit(scale * lorenz, t=T).graph_, Lorenz63().graph)
+
+
+def test_errors_of_smoothed_inputs_are_not_taken_for_terms():
+    """A damped spring: cubic terms lower the error a little, since they follow the errors of smoothed positions."""
+    t = np.arange(0, 30, 0.05)
+    x = np.exp(-0.02 * t) * np.cos(2.5 * t)
+    X = (x + 0.01 * np.random.default_rng(1).standard_normal(t.size))[:, None]
+    model = fv.DynamicsRegressor(order=2, random_state=0).fit(X, t=t)
+    assert sorted(model.heads_[0].as_polynomial().exponents.tolist()) == [[0, 1], [1, 0]]

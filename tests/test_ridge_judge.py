@@ -116,7 +116,7 @@ def test_groups_enter_whole():
 def test_families_must_be_affordable():
     judge = make_judge(n=60)  # fifteen columns at most
     few, many = mask(0, d=D), mask(0, 1, 2, 3, 4, d=D)
-    assert judge.families(few) == list(FAMILIES)
+    assert judge.families(few) == [family for family in FAMILIES if family != "steps"]  # which terms lack here
     assert judge.families(many) == judge.families(mask(d=D)) == ["linear"]
 
 

@@ -41,9 +41,10 @@ def fewvars_row(data: Trajectories, problem: str, jobs: int, **options: object) 
     row = spent | judged(data, model.graph_, model.edge_scores_)
     wrong, real = model.edge_q_values_ <= 0.05, data.graph
     row["q_missing"], row["q_extra"] = int((real & ~wrong).sum()), int((wrong & ~real).sum())
+    row["form"] = model.form
     row["heads"] = sorted(head.name for head in model.heads_)
     row["megabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return row if model.target == "step" else row | field_row(data, problem, model.predict)
+    return row if model.form == "step" else row | field_row(data, problem, model.predict)
 
 
 def fit(problem: str, method: str, seed: int, *, folder: Path | None = None, jobs: int = 1) -> Row:

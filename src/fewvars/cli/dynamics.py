@@ -43,10 +43,10 @@ _OPTIONS = {
 @click.option("--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2 if only positions are given.")
 @click.option(
     "--form",
-    type=click.Choice(["weak", "derivative", "step"]),
-    default="weak",
+    type=click.Choice(["auto", "weak", "derivative", "step"]),
+    default="auto",
     show_default=True,
-    help="What the equations are compared with: averages, derivatives, or steps of a map.",
+    help="What the equations are compared with: averages (weak), derivatives, or steps of a map.",
 )
 @click.option("--include", multiple=True, metavar="EFFECT:CAUSE", help="Always let EFFECT depend on CAUSE.")
 @click.option("--exclude", multiple=True, metavar="EFFECT:CAUSE", help="Never let EFFECT depend on CAUSE.")
@@ -221,7 +221,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles") -> dict[str, Any]:
         "controls": roles.targets,
         "time": roles.time,
         "trajectory": roles.trajectory,
-        "form": model.target,
+        "form": model.form,
         "order": model.order,
         "inputs": list(model.inputs_),
         "equations": equations,

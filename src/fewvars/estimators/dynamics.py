@@ -9,17 +9,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fewvars._common.progress import Progress
-from fewvars._common.validation import check_choice, check_whole
+from fewvars._common.validation import FloatArray, check_choice, check_whole
 from fewvars.estimators.about_systems import angle_numbers, checked_controls, checked_derivatives, edge_masks
 from fewvars.estimators.all_equations import find_all
 from fewvars.estimators.equations import Equation, EquationSettings, System
 from fewvars.estimators.fitted_system import FittedSystem
+from fewvars.estimators.form import AUTO, steps_explain_more
 from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
-from fewvars.series.trajectories import Trajectories
+from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
 
 
 class DynamicsRegressor(FittedSystem):
@@ -30,10 +31,11 @@ class DynamicsRegressor(FittedSystem):
 
     Parameters
     ----------
-    target : {"weak", "derivative", "step"}, default="weak"
+    target : {"auto", "weak", "derivative", "step"}, default="auto"
         What the equations are compared with. "weak": averages of dx/dt over short windows, computed from x as measured
         without differentiating it. "derivative": derivatives of the smoothed trajectory at every sample. "step": the
-        change over one sampling interval, for coarsely sampled systems and for maps.
+        change over one sampling interval, for coarsely sampled systems and for maps. "auto": "weak", unless "step"
+        explains its target much better on held-out rows; `target_` says which it is.
     order : {1, 2}, default=1
         With 2 the equations are d2x/dt2 = f(x, dx/dt, u): for second-order systems of which only the positions were
         measured. States are then positions followed by velocities.
@@ -65,9 +67,11 @@ class DynamicsRegressor(FittedSystem):
 
     Attributes
     ----------
+    target_ : str
+        The target that was used: "weak", "derivative" or "step".
     graph_ : (d, d) bool
-        Whether the equation of variable i depends on variable j (with order 2, on its position or velocity). With
-        ``target="step"`` it is the graph of the map over one sampling interval, which has more edges than the
+        Whether the equation of variable i depends on variable j (with order 2, on its position or velocity). If
+        ``target_`` is "step", it is the graph of the map over one sampling interval, which has more edges than the
         equations of a continuous system.
     input_graph_ : (d, n_inputs) bool
         The same for all inputs of the equations, named in `inputs_`: states, controls, time.
@@ -111,7 +115,7 @@ class DynamicsRegressor(FittedSystem):
     def __init__(
         self,
         *,
-        target: str = "weak",
+        target: str = AUTO,
         order: int = 1,
         angles: Any = None,
         time: bool = False,
@@ -193,8 +197,17 @@ class DynamicsRegressor(FittedSystem):
         runs = Trajectories.of(t, trajectory, present)
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
-        data, states = measured(columns, runs, variables, controls, weight, derivatives, self.target, self.smoothing)
-        system = System.of(data, settings, include, exclude)
+
+        def system_of(target: str) -> tuple[System, FloatArray]:
+            data, states = measured(columns, runs, variables, controls, weight, derivatives, target, self.smoothing)
+            return System.of(data, settings, include, exclude), states
+
+        self.target_ = "weak" if self.target == AUTO else self.target
+        system, states = system_of(self.target_)
+        may_step = derivatives is None and self.order == 1 and len(runs.next_rows()[0]) >= FEWEST_ROWS
+        if self.target == AUTO and may_step and steps_explain_more(system, lambda: system_of("step")[0], self.n_jobs):
+            self.target_ = "step"
+            system, states = system_of("step")
         with Progress(self.verbose) as progress:
             found = find_all(system, n_jobs=self.n_jobs, dask=self.dask, progress=progress)
         self._columns = columns
@@ -203,7 +216,7 @@ class DynamicsRegressor(FittedSystem):
         self.step_ = runs.step
 
     def _settings(self) -> EquationSettings:
-        check_choice("target", self.target, TARGETS)
+        check_choice("target", self.target, (AUTO, *TARGETS))
         check_choice("order", self.order, (1, 2))
         check_choice("smoothing", self.smoothing, SMOOTHING)
         if self.order == 2 and self.target == "step":

@@ -11,23 +11,20 @@ from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
 from fewvars.heads import Head, HeadSettings
 from fewvars.heads.polynomial import PolynomialHead
-from fewvars.heads.weak import SMALL, Averages, WeakPolynomials, choose_weak_head
+from fewvars.heads.weak import ENOUGH, SMALL, Averages, WeakPolynomials, choose_weak_head
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
-from fewvars.search.variables.growing_model import GrowingModel
 from fewvars.search.variables.polynomial_judge import PolynomialJudge
-from fewvars.search.variables.products import suspicious_products
 from fewvars.search.variables.search import closed_search
 from fewvars.search.variables.selection import SupportSearch
 from fewvars.search.variables.settings import Groups, VariableSettings
-from fewvars.search.variables.support import UNTESTED, settled
+from fewvars.search.variables.support import settled
 from fewvars.search.variables.terms import Terms
-from fewvars.search.variables.testable import Testable
 from fewvars.search.variables.tested import edge_evidence, propose
+from fewvars.search.variables.untested import better_support
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
-PAIRS = 6  # pairs of inputs that are tried where tests have found too little
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 
 
@@ -103,7 +100,7 @@ class System:
         shared = Inputs.of(rows, data.inputs[data.centres], smoothed=data.smoothed, gap=gap)
         scaled = np.ascontiguousarray(shared.scaling.apply(data.inputs))
         rows_are_samples = data.windows.shape[0] == data.windows.shape[1]
-        terms = Terms.of(scaled, data.labels, None if rows_are_samples else data.windows)
+        terms = Terms.of(scaled, data.labels, None if rows_are_samples else data.windows).with_steps()
         return cls(data, settings, include, exclude, shared, terms)
 
     def groups(self, i: int) -> Groups:
@@ -115,18 +112,8 @@ class System:
     def find(self, i: int) -> Equation:
         """Find the i-th equation."""
         data, settings = self.data, self.settings
-        groups = self.groups(i)
-        prepared = Prepared.of(
-            self.shared,
-            data.targets[:, [i]],
-            n_blocks=settings.n_blocks,
-            n_splits=4,
-            random_parts=True,
-            seed=settings.seed,
-        )
+        groups, noise, prepared = self.groups(i), self._noise(i), self._prepared(i)
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
-        variance = max(float(np.var(data.targets[:, i])), np.finfo(float).tiny)
-        noise = data.noise[i] / variance
         mask, error = self._support(i, problem, groups, noise)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = np.full(mask.size, np.nan)
@@ -150,6 +137,20 @@ class System:
             self._columns(mask), averages, self._head_settings, head=settings.head, noise=noise
         )
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
+
+    def held_out_error(self, i: int) -> float:
+        """Return the held-out error of the i-th equation over the variance of its target; zero if that is constant."""
+        problem = replace(self._prepared(i).problem, terms=self.terms, smoothed=self.data.smoothed)
+        return self._support(i, problem, self.groups(i), self._noise(i))[1]
+
+    def _prepared(self, i: int) -> Prepared:
+        n_blocks, seed = self.settings.n_blocks, self.settings.seed
+        target = self.data.targets[:, [i]]
+        return Prepared.of(self.shared, target, n_blocks=n_blocks, n_splits=4, random_parts=True, seed=seed)
+
+    def _noise(self, i: int) -> float:
+        """Return the variance of the errors of a target over its own."""
+        return float(self.data.noise[i] / max(np.var(self.data.targets[:, i]), np.finfo(float).tiny))
 
     @property
     def _head_settings(self) -> HeadSettings:
@@ -175,20 +176,23 @@ class System:
         """
         if problem.constant or not groups.usable.any():
             return groups.included, 0.0
-        proposal, tamed = propose(problem, groups, None)
-        closed = closed_search(tamed, groups.labels, VariableSettings(seed=self.settings.seed))
+        search_settings = VariableSettings(seed=self.settings.seed)
+        proposal, data = propose(problem, groups, None)
+        closed = closed_search(data, groups.labels, search_settings)
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
-        if support.held_out_error > max(2.0 * noise, SMALL):
-            more = self._more(closed, problem, groups, support.groups)
-            support = settled(closed, [support.groups, more], groups.included, TIE)
+        if support.held_out_error > max(ENOUGH * noise, SMALL):
+            data = problem  # what is wild to a poor model may be right
+            closed = closed_search(data, groups.labels, search_settings)
+            other = better_support(closed, data, groups, support.groups)
+            support = settled(closed, [support.groups, other], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
-            full = SupportSearch(PolynomialJudge.of(tamed, self.terms), tamed.samples, groups.labels)
+            full = SupportSearch(PolynomialJudge.of(data, self.terms), data.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
         mask, error = support.groups, support.held_out_error
         few = monomial_count(int(groups.usable[groups.labels].sum()), DEGREE_OF_ALL) <= MOST_OF_ALL
-        if few and error > max(2.0 * noise, SMALL):
+        if few and error > max(ENOUGH * noise, SMALL):
             return self._by_terms(self._averages(i, problem), groups, mask, error, noise)
         return mask, error
 
@@ -201,26 +205,15 @@ class System:
         these, but may determine the few terms of an equation.
         """
         every = groups.usable | found
-        known = self._polynomial(averages, found)[1] if found.any() else 1.0
-        head, lowest = self._polynomial(averages, every)
-        if lowest > 0.5 * known or known <= max(2.0 * noise, SMALL):
+        known = self._polynomial(averages, found, noise)[1] if found.any() else 1.0
+        head, lowest = self._polynomial(averages, every, noise)
+        if lowest > 0.5 * known or known <= max(ENOUGH * noise, SMALL):
             return found, error
         mask = groups.included.copy()
         mask[groups.labels[every[groups.labels]][head.polynomial.exponents.any(axis=0)]] = True
         return mask, lowest
 
-    def _polynomial(self, averages: Averages, mask: np.ndarray) -> tuple[PolynomialHead, float]:
+    def _polynomial(self, averages: Averages, mask: np.ndarray, noise: float) -> tuple[PolynomialHead, float]:
         """Return a sparse polynomial of the groups of a mask, and its held-out error."""
-        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose()
+        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose(noise)
         return head, averages.held_out.mean(errors)
-
-    def _more(self, closed: SupportSearch, problem: Problem, groups: Groups, found: np.ndarray) -> np.ndarray:
-        """Return the groups found (a mask), or a pair that predicts far better, and what significantly helps them."""
-        labels, usable = groups.labels, np.flatnonzero(groups.usable[groups.labels])
-        model = GrowingModel(Testable.of(problem, labels))
-        pairs = suspicious_products(model, usable, PAIRS, among=usable)
-        masks = [groups.included | np.isin(np.arange(found.size), labels[list(pair)]) for pair in pairs]
-        base, *others = closed.judge.judge([found, *masks])
-        better = [other for other in others if closed.held_out.better(other.errors, base.errors, UNTESTED)]
-        _, base = closed.add_back(min([base, *better], key=closed.error), groups.usable)
-        return base.mask

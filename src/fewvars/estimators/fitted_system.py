@@ -23,6 +23,7 @@ class FittedSystem(BaseEstimator):
     """Abstract: a model with a function of few inputs for each variable, which `fit` has found."""
 
     target: str
+    target_: str
     smoothing: str
     n_features_in_: int
     heads_: tuple[Head, ...]
@@ -34,6 +35,11 @@ class FittedSystem(BaseEstimator):
     upper_: FloatArray
     step_: float
     _columns: InputColumns
+
+    @property
+    def form(self) -> str:
+        """The target that was used; models of earlier versions were saved without it."""
+        return self.__dict__.get("target_", self.target)
 
     def _by_variable(self, values: np.ndarray, combine: Any) -> np.ndarray:
         """Return values (d, groups) combined over the groups that belong to each variable, (d, d)."""
@@ -111,7 +117,7 @@ class FittedSystem(BaseEstimator):
                 for head, support in zip(self.heads_, self.input_graph_, strict=True)
             ]
         )
-        return states + found if self.target == "step" else found
+        return states + found if self.form == "step" else found
 
     def simulate(
         self, x0: ArrayLike, t: ArrayLike, *, u: Any = None, margin: float = RANGE, rtol: float = 1e-6
@@ -156,7 +162,7 @@ class FittedSystem(BaseEstimator):
             found = self._field(x[None], control(time)[None], np.array([time]))[0]
             return found if columns.order == 1 else np.r_[x[len(found) :], found]
 
-        if self.target == "step":
+        if self.form == "step":
             if np.abs(np.diff(times) - self.step_).max() > 1e-3 * self.step_:
                 raise ValueError(f'With target="step" the times t must be {self.step_:g} apart, as in the data.')
             return iterate(field, start, times, bounds)
@@ -209,7 +215,7 @@ class FittedSystem(BaseEstimator):
         present = np.isfinite(np.column_stack([variables, controls])).all(axis=1)
         runs = Trajectories.of(t, trajectory, present)
         ones = np.ones(len(variables))
-        data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.target, self.smoothing)
+        data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
         labels = columns.labels
         left = [
             np.var(data.targets[:, i] - data.windows @ head.predict(data.inputs[:, support[labels]])[:, 0])

@@ -25,6 +25,8 @@ from fewvars.series.scaling import Scaling
 
 MOST_TERMS = 300
 SMALL = 1e-6  # squared error over the variance of y, below which networks are not tried
+ENOUGH = 2.0  # times what noise leaves: an error up to which smoothed inputs may be to blame for what else is left
+SIMILAR = 1.5  # times the smallest error
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +108,8 @@ def choose_weak_head(
     held_out, first = data.held_out, data.held_out.first()
     errors: dict[str, FloatArray] = {}
     if head in ("auto", PolynomialHead.name):
-        polynomial, whole = WeakPolynomials.of(X, data, settings).choose()
-        if head != "auto" or held_out.mean(whole) <= max(2.0 * noise, SMALL):
+        polynomial, whole = WeakPolynomials.of(X, data, settings).choose(noise)
+        if head != "auto" or held_out.mean(whole) <= max(ENOUGH * noise, SMALL):
             return polynomial, {PolynomialHead.name: held_out.mean(whole)}
         errors[PolynomialHead.name] = whole[: first.weights.size]
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
@@ -158,8 +160,11 @@ class WeakPolynomials:
         """The degrees to compare."""
         return range(1, int(self.exponents.sum(axis=1).max()) + 1)
 
-    def choose(self) -> tuple[PolynomialHead, FloatArray]:
+    def choose(self, noise: float) -> tuple[PolynomialHead, FloatArray]:
         """Return the polynomial of the smallest degree that is not worse than the best, and its errors (pieces,).
+
+        Higher degrees can follow the errors of smoothed inputs, which are functions of the state. So a degree that
+        leaves little more than noise (a share of the variance of y) is enough, unless another leaves much less.
 
         The terms of each degree are chosen on all windows. The errors are those of these terms, fitted again without
         the windows held out: a part of few windows would often choose others, and miss rare events.
@@ -168,8 +173,9 @@ class WeakPolynomials:
         fits = [self._linear(degree) for degree in self.degrees]
         errors = [self._errors(fit) for fit in fits]
         means = [held_out.mean(error) for error in errors]
+        enough = [k for k, mean in enumerate(means) if mean <= min(ENOUGH * noise, SIMILAR * min(means))]
         good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
-        k = good[held_out.smallest_not_worse([errors[k] for k in good])]
+        k = enough[0] if enough else good[held_out.smallest_not_worse([errors[k] for k in good])]
         return self._head(fits[k]), errors[k]
 
     def _linear(self, degree: int) -> Polynomial:

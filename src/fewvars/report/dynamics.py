@@ -98,7 +98,7 @@ class _System:
     @property
     def left(self) -> str:
         """The left side of an equation, with braces in place of its variable."""
-        if self.model.target == "step":
+        if self.model.form == "step":
             return "{}(next) − {}"
         return "d{}/dt" if self.model.order == 1 else "d²{}/dt²"
 

@@ -179,6 +179,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
         {
             **_inputs,
             "_columns": one_of(InputColumns),
+            "target_": text(),
             "inputs_": rows(text()),
             "input_graph_": array("bool", "inputs", "groups"),
             "input_scores_": array("float", "inputs", "groups", finite=False),
@@ -192,7 +193,7 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "step_": real(above=0.0),
         },
         check_dynamics,
-        _OPTIONAL | {"input_frequencies_"},
+        _OPTIONAL | {"input_frequencies_", "target_"},
     ),
     SparseDictionaryRegressor: Description(
         {

@@ -197,11 +197,12 @@ def _refine(model: GrowingModel) -> None:
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:
-    """Yield curves, then waves, of groups that are in, and bent products of those whose product is in."""
+    """Yield curves, then waves or steps, of groups that are in, and bent products of those whose product is in."""
+    sharper = "wave" if model.terms.places is None else "steps"
     for group in np.flatnonzero(model.mask).tolist():
         if model.terms.bends(group):
             curve = Term("curve", (group,))
-            yield Term("wave", (group,)) if curve in model.chosen else curve
+            yield Term(sharper, (group,)) if curve in model.chosen else curve
     for term in model.chosen:
         if term.kind == "product" and any(map(model.terms.bends, term.groups)):
             bent = Term("bent product", term.groups)

@@ -16,18 +16,20 @@ from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.variables.normal_equations import Design, NormalEquations, RidgeEquations
 from fewvars.search.variables.reweighted_equations import ReweightedEquations
-from fewvars.search.variables.terms import Terms
+from fewvars.search.variables.terms import STEPS, Terms
 
 # From simple to complicated: the terms of single groups, and those of pairs of groups.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "linear": (("line",), ()),
     "additive": (("curve",), ()),
     "wavy": (("curve", "wave"), ()),
+    "steps": (("steps",), ()),
     "pairs": (("curve",), ("product",)),
     "bent pairs": (("curve", "wave"), ("product", "bent product")),
     "surfaces": (("curve", "wave"), ("product", "surface")),
 }
-COLUMNS = {"line": 1, "curve": 3, "wave": 7, "product": 1, "bent product": 2, "surface": 9}  # of an input or a pair
+# Of an input or a pair.
+COLUMNS = {"line": 1, "curve": 3, "wave": 7, "steps": STEPS, "product": 1, "bent product": 2, "surface": 9}
 STRENGTHS = (1e-6, 1e-4, 1e-2, 1e-1)  # of the ridge, for columns of mean square one
 LIKELIHOOD_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of labels and counts, for which fits with a weaker ridge diverge
 MOST_COLUMNS = 400
@@ -106,7 +108,8 @@ class RidgeJudge:
     def families(self, mask: np.ndarray) -> list[str]:
         """Return the families with few enough columns for the rows, from simple to complicated."""
         most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
-        found = [family for family in FAMILIES if self._n_columns(family, mask) <= most]
+        known = [family for family in FAMILIES if family != "steps" or self.terms.places is not None]
+        found = [family for family in known if self._n_columns(family, mask) <= most]
         return found if found and mask.any() else ["linear"]
 
     def _n_columns(self, family: str, mask: np.ndarray) -> float:

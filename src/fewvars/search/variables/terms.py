@@ -1,4 +1,4 @@
-"""Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, waves, products."""
+"""Simple functions of one or two groups of inputs, as columns of a linear model: lines, curves, steps, products."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,9 @@ FEW_ROWS, MOST_ROWS = 50, 4000  # rows in which distinct values are counted: fir
 MOST_LEVELS = 4
 MOST_KNOWN = 4_000_000  # terms times rows that are cached
 MOST_PRODUCTS = 25  # columns of the product of two groups
+N_STEPS = 8  # places of the steps of an input, at equally spaced quantiles of it
+STEEPNESS = (2.0, 6.0)  # of the steps at each place
+STEPS = 1 + N_STEPS * len(STEEPNESS)  # columns of the steps of an input: a line is one of them
 
 
 class Term(NamedTuple):
@@ -42,12 +45,15 @@ class Terms:
         Number of distinct values of each input, counted up to four.
     windows : (n, samples) sparse matrix, optional
         Each row of the columns is an average over samples; without it the rows are the samples themselves.
+    places : (places, inputs), optional
+        Where the steps of each input are; without it there are none.
     """
 
     Z: FloatArray
     labels: np.ndarray
     levels: np.ndarray
     windows: Any = None
+    places: FloatArray | None = None
     _known: dict[Term, FloatArray] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -57,6 +63,11 @@ class Terms:
         few = levels < MOST_LEVELS
         levels[few] = _n_different(Z[:MOST_ROWS, few])
         return cls(Z, labels, levels, windows)
+
+    def with_steps(self) -> "Terms":
+        """Return the same terms and steps, which can follow any function of a single input, however sharp it is."""
+        places = np.quantile(self.Z, (np.arange(N_STEPS) + 0.5) / N_STEPS, axis=0)
+        return replace(self, places=places, _known={})
 
     def of_inputs(self, Z: FloatArray) -> "Terms":
         """Return the same terms of other rows of the inputs."""
@@ -119,6 +130,14 @@ class Terms:
         waves = [shape(k * z) for k in (3, 6) for shape in (np.sin, np.cos)]
         return np.column_stack([z**4, z**5, np.abs(z), *waves])
 
+    def steps(self, group: int) -> FloatArray:
+        """x and tanh(k (x - a)) for each input x, at several places a and of different steepness k."""
+        assert self.places is not None
+        members = self.members[group]
+        z = self.Z[:, members]
+        steps = [np.tanh(k * (z - place)) for place in self.places[:, members] for k in STEEPNESS]
+        return np.column_stack([z, *steps])
+
     def product(self, one: int, other: int) -> FloatArray:
         """x y for each input x of one group and y of the other."""
         a, b = self.line(one), self.line(other)
@@ -169,6 +188,7 @@ _COLUMNS: dict[str, Callable[..., FloatArray]] = {
     "line": Terms.line,
     "curve": Terms.curve,
     "wave": Terms.wave,
+    "steps": Terms.steps,
     "product": Terms.product,
     "bent product": Terms.bent_product,
     "surface": Terms.surface,

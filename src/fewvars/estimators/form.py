@@ -1,0 +1,39 @@
+"""The form of the equations: differential equations in weak form, or the map over one sampling interval.
+
+Where samples are far apart, the state changes too much from one to the next for averages over windows of time. Where
+they are close together, the change over one interval is mostly noise. So the form is chosen whose left sides are better
+explained on held-out rows.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fewvars._common.threads import in_threads, single_blas_thread
+from fewvars.estimators.equations import System
+
+AUTO = "auto"
+PILOT = 6  # equations that are tried
+POOR = 0.1  # of the variance, left unexplained in weak form: only then are steps tried
+CLEARLY = 0.8  # ratio of what steps leave unexplained to what the weak form does, below which steps are chosen
+
+
+def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | None) -> bool:
+    """Return whether some equations of the map are better explained than those in weak form.
+
+    Parameters
+    ----------
+    steps : callable
+        Returns the system with the changes over one interval as left sides.
+    """
+    unexplained = _unexplained(weak, n_jobs)
+    return unexplained > POOR and _unexplained(steps(), n_jobs) < CLEARLY * unexplained
+
+
+def _unexplained(system: System, n_jobs: int | None) -> float:
+    """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value."""
+    d = len(system.include)
+    chosen = np.unique(np.linspace(0, d - 1, min(PILOT, d)).astype(int)).tolist()
+    with single_blas_thread():
+        errors = in_threads(system.held_out_error, chosen, n_jobs)
+    return float(np.exp(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny)))))
