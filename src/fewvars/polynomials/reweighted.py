@@ -12,7 +12,7 @@ from fewvars.engine.losses import Loss
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.polynomials.polynomial import Polynomial, carried_monomials, monomial_exponents, monomial_values
 
-RIDGES = tuple(10.0 ** (-k / 2) for k in range(9))  # times the number of rows, for standardised monomials
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised monomials
 WHILE_CHOOSING = 1e-3
 MOST_TERMS, ROWS_PER_TERM = 40, 20
 TOLERANCE = 1.0  # standard errors by which the loss of fewer terms may exceed the smallest
