@@ -325,7 +325,8 @@ class TestPictures:
         assert site.levels == model.levels_["site"]
         assert site.curves.shape == (30, 3)
         at_south = model.predict(X.iloc[some_rows(len(X), 30)].assign(site="south"))
-        assert_array_equal(site.curves[:, site.levels.index("south")], at_south)
+        # Products of matrices of different shapes may differ in the last digit.
+        assert_allclose(site.curves[:, site.levels.index("south")], at_south, rtol=1e-14)
         assert temperature.levels == ()
         assert temperature.deciles.size == 9
 
