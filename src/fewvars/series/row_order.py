@@ -23,10 +23,10 @@ def is_sorted(values: FloatArray) -> bool:
     return bool(0.1 < share < 0.9 and counts[commonest] >= 20 and _monotone(values == levels[commonest]))
 
 
-def repeats_itself(values: FloatArray) -> bool:
-    """Return whether one value fills more than a fifth of a column (n,): labels, or counts that are mostly zero."""
+def repeats_itself(values: FloatArray, share: float = 0.2) -> bool:
+    """Return whether one value fills more than a share of a column (n,): labels, or counts that are mostly zero."""
     ranked = np.sort(values)
-    lag = max(len(values) // 5, 1)
+    lag = max(int(share * len(values)), 1)
     return bool((ranked[lag:] == ranked[:-lag]).any())
 
 

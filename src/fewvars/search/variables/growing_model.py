@@ -24,6 +24,7 @@ from fewvars.series.row_order import repeats_itself
 
 CLIP = 3.0  # robust standard deviations beyond which a residual counts no more in tests
 WILD = 6.0  # and beyond which an output is clipped before supports are compared
+NEARLY_HALF = 0.4  # of the rows: with labels, the commoner one fills more than that
 SHORTEST_BLOCK = 5  # of dependent rows: no filter removes all dependence
 _RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
 
@@ -37,8 +38,8 @@ class GrowingModel:
         self.chosen: list[Term] = []
         self.dependent = data.autocorrelation_time > DEPENDENT
         self._counted = weights > 0
-        # Labels, and counts that are mostly zero, have no outliers: their rare values are what is to be explained.
-        self._most = np.where([repeats_itself(column) for column in data.Y.T], np.inf, 1.0)
+        # A median says nothing about the spread where one value fills half of the rows: the others are no outliers.
+        self._most = np.where([repeats_itself(column, NEARLY_HALF) for column in data.Y.T], np.inf, 1.0)
         self.n_counted = int(self._counted.sum())
         self.block = 1
         self.filter = RowFilter(np.sqrt(weights.astype(np.float64)), data.starts)
