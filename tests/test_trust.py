@@ -183,6 +183,17 @@ class TestOneSetOfFacts:
         X, y = table()
         assert "x6" in fit(X, y, include=[6]).equation_
 
+    @pytest.mark.slow
+    def test_a_network_that_fails_gives_way_to_a_polynomial(self):
+        rng = np.random.default_rng(101)  # overdispersed counts, which a network overfits
+        X = rng.standard_normal((3000, 25))
+        rate = np.exp(0.5 * X[:, 0] - 0.4 * X[:, 1] + 0.25 * X[:, 2] + 1) * rng.gamma(0.7, 1.4, 3000)
+        y = rng.poisson(rate).astype(float)
+        model = FewVariablesRegressor(random_state=0).fit(X[:1000], y[:1000])
+        assert model.get_support(indices=True).tolist() == [0, 1, 2]
+        assert model.head_ == "dictionary"
+        assert model.score(X[1000:], y[1000:]) > 0.1
+
     def test_nothing_is_better_than_a_bad_model(self):
         rng = np.random.default_rng(4)
         X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from functools import partial
@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from fewvars._common.progress import Progress
 from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_choice, check_jobs, check_real, check_seed, check_whole
+from fewvars.engine.losses import Loss
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators.assessment import Assessment
@@ -24,7 +25,7 @@ from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
-from fewvars.heads import HeadChoice, HeadSettings, MeanHead, Trial, fit_chosen_head, kinds_of
+from fewvars.heads import HeadChoice, HeadKind, HeadSettings, MeanHead, Trial, fit_chosen_head, kinds_of
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.smoothing import smoothing_helps
 from fewvars.series.outliers import absurd_values
@@ -166,9 +167,8 @@ class BlockedEstimator(FittedFunction):
             self.notes_ = (*given.notes, *map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
             self._store(data, found, settings)
             progress.stage("head", "fit")
-            choice = self._fit_head(data, settings, progress)
-            self._interpret(data, found, choice, settings)
-            self._assess(data, found, choice, settings)
+            choice, assessment = self._fit_function(data, found, settings, progress)
+            self._store_assessment(data, choice, assessment)
             if self.n_resamples:
                 self.selection_frequencies_ = self._frequencies(data, search, settings, progress)
 
@@ -210,8 +210,23 @@ class BlockedEstimator(FittedFunction):
         shared = {field.name: getattr(self, field.name) for field in fields(Settings) if field.name != "seed"}
         return {**shared, "hidden_layer_sizes": widths, "seed": seed, "n_jobs": n_jobs}
 
-    def _fit_head(self, data: Prepared, settings: Settings, progress: Progress) -> HeadChoice:
-        """Choose the function on held-out rows, and fit it to all rows."""
+    def _fit_function(
+        self, data: Prepared, found: Any, settings: Settings, progress: Progress
+    ) -> tuple[HeadChoice, Assessment]:
+        """Fit a function and estimate its error on new rows; one that fails there gives way to simpler ones."""
+        simpler: Sequence[str] | None = None
+        while True:
+            choice = self._fit_head(data, settings, progress, simpler)
+            self._interpret(data, found, choice, settings)
+            assessment = self._assessment(data, found, choice, settings)
+            simpler = choice.simpler
+            if assessment.beats_null or not simpler:
+                return choice, assessment
+
+    def _fit_head(
+        self, data: Prepared, settings: Settings, progress: Progress, names: Sequence[str] | None
+    ) -> HeadChoice:
+        """Choose the function on held-out rows, by default among all kinds, and fit it to all rows."""
         trial = Trial(self._coordinates(data.inputs.X), data.target.y, data.sample_weight, data.for_heads(), self._loss)
         options = HeadSettings(
             activation=self.activation,
@@ -221,15 +236,19 @@ class BlockedEstimator(FittedFunction):
             n_jobs=self.n_jobs,
             on_fit=progress.step,
         )
-        self._head, choice = fit_chosen_head(lambda loss: kinds_of(self.head, replace(options, loss=loss)), trial)
+
+        def kinds(loss: Loss) -> list[HeadKind]:
+            every = kinds_of(self.head, replace(options, loss=loss))
+            return [kind for kind in every if names is None or kind.head.name in names]
+
+        self._head, choice = fit_chosen_head(kinds, trial)
         self.head_ = choice.name
         unit = self._loss.error_unit(trial.y, trial.weight)
         self.head_errors_ = {name: trial.held_out.mean(errors) / unit for name, errors in choice.errors.items()}
         return choice
 
-    def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Settings) -> None:
-        """Estimate the error on new rows; if the null model predicts them as well, nothing was found."""
-        assessment = self._assessment(data, found, choice, settings)
+    def _store_assessment(self, data: Prepared, choice: HeadChoice, assessment: Assessment) -> None:
+        """Set the error to expect on new rows; if the null model predicts them as well, nothing was found."""
         if not assessment.beats_null and self._may_find_nothing():
             self._find_nothing()
             X, y = choice.trial.X[:, :0], data.target.y

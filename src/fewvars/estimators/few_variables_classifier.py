@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.columns.encoding import ERROR
 from fewvars.engine.losses import CrossEntropy, Loss
+from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.findings import Findings
 from fewvars.estimators.labels import checked_labels, class_weights, classes_of, mixed_order, targets
 from fewvars.estimators.preparation import Prepared
@@ -159,8 +160,8 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
         order = mixed_order(outputs[rows.chosen], np.random.default_rng(check_seed(self.random_state)))
         return replace(rows, chosen=rows.chosen[order], sample_weight=rows.sample_weight[order])
 
-    def _assess(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> None:
-        super()._assess(data, found, choice, settings)
+    def _store_assessment(self, data: Prepared, choice: HeadChoice, assessment: Assessment) -> None:
+        super()._store_assessment(data, choice, assessment)
         trial = choice.trial
         tests = [test for _, test in trial.held_out.splits]
         pairs = zip(choice.chosen.scored.models, tests, strict=True)

@@ -47,6 +47,12 @@ class HeadChoice:
         """The name of the chosen kind of head."""
         return MeanHead.name if self.kind is None else self.kind.head.name
 
+    @property
+    def simpler(self) -> list[str]:
+        """The names of the kinds that were tried before the chosen one."""
+        names = list(self.errors)
+        return names[: names.index(self.name)] if self.name in names else []
+
 
 def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
     """Choose among kinds, ordered from simple to complicated, on the held-out blocks; a constant without inputs."""
