@@ -80,7 +80,8 @@ def lassonet(data: Data, seed: int) -> Answer:
     torch.set_num_threads(1)
     scale = _scaler(data.X)
     model = LassoNetClassifierCV(random_state=seed, torch_seed=seed, verbose=0)
-    model.fit(scale(data.X).astype(np.float32), data.y)
+    numbers = np.unique(data.y, return_inverse=True)[1]  # it takes no other labels than 0, 1, 2, ...
+    model.fit(scale(data.X).astype(np.float32), numbers)
     selected = model.best_selected_.numpy()
     own = [lambda: lambda Z: model.predict_proba(scale(Z).astype(np.float32))]
     return selected, [*own, *_refits(data, selected, seed)]
