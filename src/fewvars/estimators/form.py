@@ -14,7 +14,7 @@ from fewvars.estimators.equations import System
 
 AUTO = "auto"
 PILOT = 6  # equations that are tried
-POOR = 0.1  # of the variance, left unexplained in weak form: only then are steps tried
+POOR = 0.5  # of the variance, left unexplained in weak form: only then are steps tried
 CLEARLY = 0.8  # ratio of what steps leave unexplained to what the weak form does, below which steps are chosen
 
 
