@@ -39,6 +39,19 @@ def test_the_better_head_wins(function, winner):
     assert np.mean((head.predict(trial.X)[:, 0] - clean) ** 2) < 0.02 * clean.var()
 
 
+def test_a_quick_fit_that_fails_in_a_few_pieces_is_scored_again(monkeypatch):
+    trial = problem(lambda Z: np.tanh(4 * Z[:, 0]) * Z[:, 1])
+    quickly_scored = Networks._quickly_scored
+
+    def with_a_wild_piece(self, *args):
+        return [replace(scored, errors=np.r_[1e3, scored.errors[1:]]) for scored in quickly_scored(self, *args)]
+
+    monkeypatch.setattr(Networks, "_quickly_scored", with_a_wild_piece)
+    choice = choose_head(KINDS["auto"], trial)
+    assert choice.name == "network"
+    assert choice.errors["network"].max() < 1.0
+
+
 @pytest.mark.parametrize("kind", ["network", "dictionary"])
 def test_gradients_and_outputs(kind):
     trial = problem(lambda Z: np.sin(Z[:, 0]) + Z[:, 1])

@@ -64,6 +64,8 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
         if len(kinds) > 1 and not kind.suits(trial.X, trial.y):
             continue
         chosen = kind.choose(trial, None if best is None else best.chosen.errors)
+        if best is not None and _deserves_a_second_look(chosen, best.chosen, trial.held_out):
+            chosen = replace(chosen, scored=trial.score(chosen.rough or chosen.fit))
         errors[kind.head.name] = chosen.errors
         if best is None or _improves(chosen.errors, best.chosen.errors, trial.held_out):
             best = HeadChoice(kind, chosen, errors, trial)
@@ -113,6 +115,12 @@ def _usefully_clipped(trial: Trial, choice: HeadChoice, head: Head) -> FloatArra
     with_outliers = trial.score_splits(lambda _, train: fit(trial.X[train], own[train], trial.weight[train])).errors
     without = trial.score_splits(lambda _, train: fit(trial.X[train], clipped[train], trial.weight[train])).errors
     return clipped if _improves(without, with_outliers, trial.held_out) else None
+
+
+def _deserves_a_second_look(chosen: Chosen, simpler: Chosen, held_out: HeldOut) -> bool:
+    """Return whether a head that was fitted quickly is better in most pieces, and is badly wrong in a few."""
+    worse_on_average = held_out.mean(chosen.errors) >= held_out.mean(simpler.errors)
+    return chosen.quick and worse_on_average and held_out.better(chosen.errors, simpler.errors)
 
 
 def _improves(errors: FloatArray, simpler: FloatArray, held_out: HeldOut) -> bool:
