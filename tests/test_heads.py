@@ -44,7 +44,7 @@ def test_a_quick_fit_that_fails_in_a_few_pieces_is_scored_again(monkeypatch):
     quickly_scored = Networks._quickly_scored
 
     def with_a_wild_piece(self, *args):
-        return [replace(scored, errors=np.r_[1e3, scored.errors[1:]]) for scored in quickly_scored(self, *args)]
+        return [replace(scored, errors=np.r_[10.0, scored.errors[1:]]) for scored in quickly_scored(self, *args)]
 
     monkeypatch.setattr(Networks, "_quickly_scored", with_a_wild_piece)
     choice = choose_head(KINDS["auto"], trial)
