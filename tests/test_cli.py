@@ -291,6 +291,7 @@ def test_missing_rows_are_counted(tmp_path):
     done = run("fit", path, "--target", "y", "--missing", "drop", "--json", *FAST)
     assert "target is missing in 1 of 300 rows" in done.stderr
     assert "1 of 300 rows lack a value of an input" in done.stderr
+    assert done.stderr.count("\n") == 2
     answer = json.loads(done.stdout)
     assert (answer["rows"], answer["rows_left_out"]) == (298, 2)
     done = run("fit", path, "--target", "y", "--missing", "drop", "--quiet", "--json", *FAST)

@@ -1,6 +1,6 @@
 """Find one equation of a system: the inputs it depends on, the evidence, and the function."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -91,6 +91,7 @@ class System:
     exclude: np.ndarray
     shared: Inputs
     terms: Terms
+    _known: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, data: Measurements, settings: EquationSettings, include: np.ndarray, exclude: np.ndarray) -> "System":
@@ -114,7 +115,7 @@ class System:
         data, settings = self.data, self.settings
         groups, noise, prepared = self.groups(i), self._noise(i), self._prepared(i)
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
-        mask, error = self._support(i, problem, groups, noise)
+        mask, error = self._found(i)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = np.full(mask.size, np.nan)
         if settings.n_resamples:
@@ -140,8 +141,14 @@ class System:
 
     def held_out_error(self, i: int) -> float:
         """Return the held-out error of the i-th equation over the variance of its target; zero if that is constant."""
-        problem = replace(self._prepared(i).problem, terms=self.terms, smoothed=self.data.smoothed)
-        return self._support(i, problem, self.groups(i), self._noise(i))[1]
+        return self._found(i)[1]
+
+    def _found(self, i: int) -> tuple[np.ndarray, float]:
+        """Return the groups of inputs of the i-th equation, and its held-out error; each is searched for only once."""
+        if i not in self._known:
+            problem = replace(self._prepared(i).problem, terms=self.terms, smoothed=self.data.smoothed)
+            self._known[i] = self._support(i, problem, self.groups(i), self._noise(i))
+        return self._known[i]
 
     def _prepared(self, i: int) -> Prepared:
         n_blocks, seed = self.settings.n_blocks, self.settings.seed
