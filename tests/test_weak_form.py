@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fewvars.estimators.measurements import widest_windows
 from fewvars.series.trajectories import Trajectories
 from fewvars.series.weak_form import WeakForm
 
@@ -35,6 +36,22 @@ def test_by_parts(order, tolerance):
 def test_wider_windows_have_less_noise():
     narrow, wide = (form(EVEN, half_width).derivative.power(2).sum(axis=1).mean() for half_width in (0.4, 0.8))
     assert wide < narrow / 6  # the variance falls with the cube of the width
+
+
+def test_windows_are_wider_where_there_is_much_noise():
+    """They keep nine tenths of the variance of the derivative, or less if that leaves much noise in the averages."""
+    runs = Trajectories.of(EVEN, None, np.ones(EVEN.size, bool))
+    derivative = np.cos(np.outer(EVEN, [1.0, 6.0])) * [1.0, 0.6]
+
+    def kept_and_noise(variance):
+        found = widest_windows(runs, derivative, np.full(2, variance), 1)
+        averages = (found.average @ derivative).var(axis=0)
+        return np.mean(averages / derivative.var(axis=0)), np.mean(variance * found.noise / averages)
+
+    quiet, noisy = kept_and_noise(1e-6), kept_and_noise(1e-3)
+    assert quiet[0] >= 0.9
+    assert 0.6 <= noisy[0] < 0.9
+    assert noisy[1] < 0.03 < 1e3 * quiet[1]
 
 
 def test_no_window_reaches_over_the_end_of_a_run():

@@ -110,5 +110,6 @@ PROBLEMS: dict[str, Callable[[int], Trajectories]] = {
     "Lorenz-96, d = 50, 4000 samples": lambda seed: lorenz96(seed, 0.02, 50, 4000),
     "Lorenz-96, d = 100, 4000 samples": lambda seed: lorenz96(seed, 0.02, 100, 4000),
     "Lorenz-96, d = 200, 4000 samples": lambda seed: lorenz96(seed, 0.02, 200, 4000),
+    "Lorenz-96, d = 500, 4000 samples": lambda seed: lorenz96(seed, 0.02, 500, 4000),
     "Lorenz-96, d = 200, 20,000 samples": lambda seed: lorenz96(seed, 0.02, 200, 20_000),
 }

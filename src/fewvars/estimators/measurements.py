@@ -16,6 +16,8 @@ from fewvars.series.weak_form import WeakForm
 NARROWEST = 3  # samples on each side of the centre of a window
 FEWEST_WINDOWS = 8
 KEPT = 0.9  # share of the variance of a derivative that windows should keep; wider windows have less noise
+QUIET = 0.01  # share of the variance of the averages that is noise: above it, windows may keep less
+LEAST_KEPT = 0.6
 TARGETS = ("weak", "derivative", "step")
 
 
@@ -132,7 +134,7 @@ def in_weak_form(
 ) -> Measurements:
     """Average over windows of time; the left sides are averages of derivatives of X as measured."""
     derivative = smooth.derivatives[-1]
-    form = widest_windows(runs, derivative, columns.order)
+    form = widest_windows(runs, derivative, smooth.noise, columns.order)
     if len(form.centres) < FEWEST_WINDOWS:
         raise ValueError(
             f"The trajectories have room for {len(form.centres)} windows of time: give longer ones, or use "
@@ -148,7 +150,7 @@ def in_weak_form(
         weight=form.average @ weight,
         targets=form.derivative @ (X - X.mean(axis=0)),  # a constant is exactly zero
         derivatives=derivative,
-        noise=smooth.noise * float(form.derivative.power(2).sum(axis=1).mean()),
+        noise=smooth.noise * form.noise,
         gap=int(np.ceil(reach / 2 / np.median(np.diff(form.centres)))),
         smoothed=True,
     )
@@ -183,25 +185,36 @@ def at_samples(
     )
 
 
-def widest_windows(runs: Trajectories, derivative: FloatArray, order: int) -> WeakForm:
+def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray, order: int) -> WeakForm:
     """Return the widest windows that keep most of the variance of the derivatives (n, d), half overlapping.
 
-    The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast.
+    The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast. So
+    windows keep less of the variance only where narrower ones would hold much noise.
+
+    Parameters
+    ----------
+    noise : (d,)
+        Variance of the errors of the measurements.
     """
     places, step = runs.places, runs.step
     longest = max(float(np.ptp(runs.t[run])) for run in places)
-    total = derivative.var(axis=0)
-    moving = total > 0
+    moving = np.ptp(derivative, axis=0) > 0
+    total = derivative[:, moving].var(axis=0)
 
     def windows(samples: int) -> WeakForm:
         return WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=max(1, samples // 2), order=order)
+
+    def variance(form: WeakForm) -> FloatArray:
+        return (form.average @ derivative[:, moving]).var(axis=0)
 
     form = windows(NARROWEST)
     widest = max(longest / step / 8, NARROWEST)
     for samples in np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int))[1:]:
         wider = windows(int(samples))
-        kept = (wider.average @ derivative).var(axis=0)[moving] / total[moving] if len(wider.centres) else np.zeros(1)
-        if len(wider.centres) < FEWEST_WINDOWS or np.mean(kept) < KEPT:
+        if len(wider.centres) < FEWEST_WINDOWS:
+            break
+        noisy = np.mean(form.noise * noise[moving] / variance(form)) > QUIET
+        if np.mean(variance(wider) / total) < (LEAST_KEPT if noisy else KEPT):
             break
         form = wider
     return form

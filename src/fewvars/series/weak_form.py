@@ -38,6 +38,11 @@ class WeakForm:
     derivative: csr_array
     centres: np.ndarray
 
+    @property
+    def noise(self) -> float:
+        """Variance of the error of an averaged derivative, over that of the errors of the samples."""
+        return float(self.derivative.power(2).sum(axis=1).mean())
+
     @classmethod
     def of(
         cls, t: FloatArray, runs: Sequence[np.ndarray], half_width: float, stride: int = 1, order: int = 1
