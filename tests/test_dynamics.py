@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import fewvars as fv
 from fewvars.estimators.simulation import SimulationOutcome
-from fewvars.systems import Lorenz63, RateNetwork, simulate
+from fewvars.systems import Lorenz63, RateNetwork, VanDerPol, simulate
 
 
 def noisy(X, level, seed=0):
@@ -169,3 +169,15 @@ def test_sharp_functions_of_single_variables():
     strong = (np.abs(system.weights) > 0.5) | np.eye(system.d, dtype=bool)
     assert (model.graph_ & strong).sum() >= 0.95 * strong.sum()
     assert (model.graph_ & ~system.graph).sum() <= 1
+
+
+@pytest.mark.slow
+def test_oscillators_that_nearly_keep_step():
+    """Harmonics of an oscillator stand in for those that pull it, unless sparse polynomials decide."""
+    system, t = VanDerPol.random(4, seed=102), np.arange(600) * 0.03
+    starts = 1.5 * np.random.default_rng(2).standard_normal((5, system.d))
+    X = noisy(np.concatenate([simulate(system, t, start) for start in starts]), 0.02)
+    model = fv.DynamicsRegressor(random_state=0, target="weak").fit(
+        X, t=np.tile(t, 5), trajectory=np.repeat(range(5), 600)
+    )
+    np.testing.assert_array_equal(model.graph_, system.graph)

@@ -26,6 +26,7 @@ from fewvars.search.variables.untested import better_support
 
 MOST_FOR_POLYNOMIALS = 10  # inputs
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
+MOST_WITH_LINES = 100  # terms of a polynomial of the inputs found and a line in each other
 
 
 @dataclass(frozen=True)
@@ -198,8 +199,7 @@ class System:
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
         mask, error = support.groups, support.held_out_error
-        few = monomial_count(int(groups.usable[groups.labels].sum()), DEGREE_OF_ALL) <= MOST_OF_ALL
-        if few and error > max(ENOUGH * noise, SMALL):
+        if error > max(ENOUGH * noise, SMALL):
             return self._by_terms(self._averages(i, problem), groups, mask, error, noise)
         return mask, error
 
@@ -208,19 +208,31 @@ class System:
     ) -> tuple[np.ndarray, float]:
         """Return the groups (a mask) in the terms of a sparse polynomial of all groups, if it halves the error.
 
-        Judges compare supports by functions with many terms. Few windows, or a single transient, do not determine
-        these, but may determine the few terms of an equation.
+        Judges compare supports by functions with many terms. Few windows, a single transient, or oscillators that
+        nearly keep step do not determine these, but may determine the few terms of an equation. If there are too many
+        groups for all their products, those that were not found enter by lines.
         """
         every = groups.usable | found
+        columns = every[groups.labels]
+        lines = ~found[groups.labels][columns]
+        n_bent, n_lines = int((~lines).sum()), int(lines.sum())
+        if monomial_count(n_bent + n_lines, DEGREE_OF_ALL) <= MOST_OF_ALL:
+            lines[:] = False
+        elif not n_bent or monomial_count(n_bent, DEGREE_OF_ALL) + n_lines > MOST_WITH_LINES:
+            return found, error
         known = self._polynomial(averages, found, noise)[1] if found.any() else 1.0
-        head, lowest = self._polynomial(averages, every, noise)
-        if lowest > 0.5 * known or known <= max(ENOUGH * noise, SMALL):
+        if known <= max(ENOUGH * noise, SMALL):
+            return found, error
+        head, lowest = self._polynomial(averages, every, noise, lines)
+        if lowest > 0.5 * min(known, error):
             return found, error
         mask = groups.included.copy()
-        mask[groups.labels[every[groups.labels]][head.polynomial.exponents.any(axis=0)]] = True
+        mask[groups.labels[columns][head.polynomial.exponents.any(axis=0)]] = True
         return mask, lowest
 
-    def _polynomial(self, averages: Averages, mask: np.ndarray, noise: float) -> tuple[PolynomialHead, float]:
+    def _polynomial(
+        self, averages: Averages, mask: np.ndarray, noise: float, lines: np.ndarray | None = None
+    ) -> tuple[PolynomialHead, float]:
         """Return a sparse polynomial of the groups of a mask, and its held-out error."""
-        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings).choose(noise)
+        head, errors = WeakPolynomials.of(self._columns(mask), averages, self._head_settings, lines).choose(noise)
         return head, averages.held_out.mean(errors)

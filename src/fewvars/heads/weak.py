@@ -18,7 +18,7 @@ from fewvars.heads.mean import MeanHead
 from fewvars.heads.network import Networks
 from fewvars.heads.polynomial import PolynomialHead, Polynomials
 from fewvars.polynomials.dictionary import fit_polynomial
-from fewvars.polynomials.polynomial import Polynomial, monomial_exponents, monomial_values
+from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_exponents, monomial_values
 from fewvars.polynomials.units import Units
 from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
@@ -146,12 +146,22 @@ class WeakPolynomials:
     settings: HeadSettings
 
     @classmethod
-    def of(cls, X: FloatArray, data: Averages, settings: HeadSettings) -> "WeakPolynomials":
-        """Average all monomials of X (samples, inputs) up to the largest degree that is affordable."""
-        degree = max(
-            replace(Polynomials.of(settings), max_terms=MOST_TERMS).degrees(X[data.centres], data.y), default=1
-        )
-        exponents = monomial_exponents(X.shape[1], degree, constant=False)
+    def of(
+        cls, X: FloatArray, data: Averages, settings: HeadSettings, lines: np.ndarray | None = None
+    ) -> "WeakPolynomials":
+        """Average all monomials of X (samples, inputs) up to the largest degree that is affordable.
+
+        Parameters
+        ----------
+        lines : (inputs,) bool, optional
+            Inputs that enter by a line each, and not in products.
+        """
+        bent = np.ones(X.shape[1], bool) if lines is None else ~lines
+        own = X[data.centres][:, bent]
+        degree = max(replace(Polynomials.of(settings), max_terms=MOST_TERMS).degrees(own, data.y), default=1)
+        monomials = np.zeros((monomial_count(own.shape[1], degree, constant=False), bent.size), np.int64)
+        monomials[:, bent] = monomial_exponents(own.shape[1], degree, constant=False)
+        exponents = np.vstack([np.eye(bent.size, dtype=np.int64)[~bent], monomials])
         origin = Units.of(X, data.derivative, np.ones(len(X)), degree, True).x_origin
         return cls(data, data.windows @ monomial_values(X - origin, exponents), exponents, origin, settings)
 
