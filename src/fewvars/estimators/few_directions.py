@@ -14,14 +14,7 @@ from fewvars.estimators.findings import Findings
 from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.inputs import column_names
 from fewvars.estimators.preparation import Prepared
-from fewvars.search.directions.search import (
-    Directions,
-    DirectionSettings,
-    find_directions,
-    fitted_directions,
-    refitted_errors,
-)
-from fewvars.search.problem import Problem
+from fewvars.search.directions.search import Directions, DirectionSettings, find_directions
 
 
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedRegressor, BlockedEstimator):
@@ -210,12 +203,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
         return find_directions
 
-    def _refitted_errors(self, found: Directions, problem: Problem, settings: DirectionSettings) -> FloatArray:
-        return refitted_errors(found, problem, settings)
-
     def _store(self, data: Prepared, found: Directions, settings: DirectionSettings) -> None:
-        measured = data.as_measured(data.target.scaling)
-        loadings, self.singular_values_ = fitted_directions(found, measured, settings)
+        loadings, self.singular_values_ = found.fitted(data.as_measured(data.target.scaling), settings)
         self.directions_ = loadings / data.inputs.scaling.scale
         self.mean_ = data.inputs.scaling.mean
         self.n_directions_ = found.rank
