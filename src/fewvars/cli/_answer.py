@@ -104,7 +104,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     constant = _constant_lines(answer)
     varying = [name for name in answer["targets"] if name not in {target["name"] for target in answer["constant"]}]
     if not varying:
-        return [*constant, *_written_lines(answer)]
+        return constant
     target = " and ".join(varying)
     depend = "depends" if len(varying) == 1 else "depend"
     size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
@@ -122,7 +122,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [f"{target} {depend} on {combinations} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
         lines += ["Held-out error by number of combinations:", *_number_lines(answer["numbers_tried"])]
-    return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
+    return [*constant, *lines, *_function_lines(answer)]
 
 
 def _constant_lines(answer: dict[str, Any]) -> list[str]:
@@ -184,8 +184,3 @@ def _function_lines(answer: dict[str, Any]) -> list[str]:
     smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
     lines += [*expectation(answer["error_name"], *expected), *doubts(near, pairs), f"The inputs {smoothed}."]
     return [*lines, *map(printable, answer["notes"])]
-
-
-def _written_lines(answer: dict[str, Any]) -> list[str]:
-    written = {"Model": answer["saved"], "Report": answer["report"]}
-    return [f"{what}: {path}" for what, path in written.items() if path]

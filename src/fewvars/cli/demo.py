@@ -13,7 +13,7 @@ from fewvars.cli._answer import describe, sentences
 from fewvars.cli._terminal import debug_option, quiet_option, say, warnings_as_notes
 
 
-@click.command(short_help="Find the variables that one equation of a chaotic system depends on.")
+@click.command()
 @click.option("--noise", default=0.02, show_default=True, help="Size of the noise, as a share of the largest value.")
 @click.option("--equation", default=25, show_default=True, help="Which of the 40 equations to learn.")
 @click.option(
@@ -60,8 +60,7 @@ def demo(noise: float, equation: int, seed: int, out: Path, quiet: bool) -> None
             seconds=seconds,
         )
     rows = columns.Rows(data.X_train, data.y_train, data.t_train, None, 0)
-    answer = describe(model, rows, columns.Roles(names, [target], "t"), seconds)
-    for line in sentences(answer | {"saved": None, "report": None}):
+    for line in sentences(describe(model, rows, columns.Roles(names, [target], "t"), seconds)):
         say(line)
     say(f"Truth: {', '.join(name for name, true in zip(names, data.support, strict=True) if true)}.")
     error = metrics.relative_error(data.y_test, model.predict(data.X_test))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fewvars.files.tables import Table
 
 
-@click.command(short_help="Predict the rows of DATA with a saved model.")
+@click.command()
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @files.data_argument
 @click.option("--out", type=files.FILE, metavar="FILE", help="Write a .csv, .parquet or .npz file instead of stdout.")

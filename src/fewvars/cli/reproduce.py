@@ -11,7 +11,7 @@ _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
 _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
 
 
-@click.command(short_help="Repeat the experiments of the paper.")
+@click.command()
 @click.option(
     "--replicates",
     type=click.IntRange(min=1),
