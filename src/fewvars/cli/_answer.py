@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fewvars._common.wording import counted, first_few
+from fewvars._common.wording import counted
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -131,28 +131,22 @@ def _constant_lines(answer: dict[str, Any]) -> list[str]:
 
 
 def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
+    from fewvars.estimators.summary import evidence
+
     width = max(len(printable(variable["name"])) for variable in variables)
     return [
-        f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
-        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_q_value_text(variable)}{_frequency(variable)}"
+        f"  {printable(variable['name']):<{width}}  "
+        f"{evidence(variable['importance'], variable['importance_se'], variable['q_value'])}{_frequency(variable)}"
         for variable in variables
     ]
 
 
 def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
-    if not pairs:
-        return ["No two variables interact: the function is additive."] if additive else []
-    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs]
-    return [f"Interactions: {first_few(texts)}."]
+    from fewvars.estimators.summary import interactions
 
-
-def _q_value_text(variable: dict[str, Any]) -> str:
-    from fewvars.search.variables.evidence import WEAK
-
-    q_value = variable["q_value"]
-    if q_value is None:
-        return ""
-    return f", q = {q_value:.2g}" + (" (weak evidence)" if q_value > WEAK else "")
+    if additive:
+        return ["No two variables interact: the function is additive."]
+    return interactions([[printable(name) for name in pair] for pair in pairs])
 
 
 def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:

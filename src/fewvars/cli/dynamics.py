@@ -1,6 +1,5 @@
 """`fewvars dynamics`: find the equations of a system from its trajectories, with the evidence for each dependence."""
 
-import sys
 import time as clock
 from functools import partial
 from pathlib import Path
@@ -12,26 +11,12 @@ from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._equations import describe, sentences
-from fewvars.cli._parameters import check_settings, setting_option
+from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
 from fewvars.cli._results import Results, command_line
 from fewvars.cli._terminal import debug_option, note, quiet_option, warnings_as_notes
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
-
-# Parameters of the estimator that have options of their own.
-_OPTIONS = {
-    "target": "--form",
-    "order": "--order",
-    "angles": "--angles",
-    "include": "--include",
-    "exclude": "--exclude",
-    "n_resamples": "--resamples",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "dask": "--dask",
-    "verbose": "--quiet",
-}
 
 
 @click.command()
@@ -51,6 +36,7 @@ _OPTIONS = {
 )
 @click.option(
     "--form",
+    "target",
     type=click.Choice(["auto", "weak", "derivative", "step"]),
     default="auto",
     show_default=True,
@@ -66,7 +52,7 @@ _OPTIONS = {
 @options.seed_option
 @options.jobs_option
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
-@setting_option(_OPTIONS)
+@set_option
 @quiet_option
 @debug_option
 def dynamics(
@@ -76,21 +62,13 @@ def dynamics(
     controls: tuple[str, ...],
     variables: tuple[str, ...],
     drop: tuple[str, ...],
-    angles: tuple[str, ...],
-    order: int,
-    form: str,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
     delimiter: str | None,
     save: Path | None,
     report: Path | None,
     as_json: bool,
-    resamples: int,
-    seed: int,
-    jobs: int,
-    dask: str | None,
     settings: dict[str, Any],
     quiet: bool,
+    **asked: Any,
 ) -> None:
     """Find the equations dx/dt = f(x, u) of a system from the trajectories in DATA.
 
@@ -108,19 +86,10 @@ def dynamics(
     del table
     if rows.n_dropped and not quiet:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
-    parameters = {
-        "target": form,
-        "order": order,
-        "angles": _angles(angles, roles) or None,
-        "include": _edges("--include", include, roles) or None,
-        "exclude": _edges("--exclude", exclude, roles) or None,
-        "n_resamples": resamples,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "dask": dask,
-        "verbose": int(not quiet and sys.stderr.isatty()),
-        **settings,
-    }
+    asked["angles"] = _angles(asked["angles"], roles) or None
+    for kind in ("include", "exclude"):
+        asked[kind] = _edges(f"--{kind}", asked[kind], roles) or None
+    parameters = {**parameters_asked_for(asked, quiet), **settings}
     with warnings_as_notes():
         model, seconds = _fitted(parameters, rows, roles)
         answer = {"data": data, **describe(model, rows, roles), "seconds": seconds}
@@ -181,7 +150,7 @@ def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[A
     from fewvars.estimators import DynamicsRegressor
     from fewvars.files.tables.frame import named_columns
 
-    check_settings(DynamicsRegressor, parameters, _OPTIONS)
+    check_parameters(DynamicsRegressor, parameters)
     start = clock.perf_counter()
     u = None if rows.y is None else named_columns(rows.y.reshape(len(rows.X), -1), roles.targets)
     X = named_columns(rows.X, roles.inputs)

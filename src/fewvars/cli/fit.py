@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Select by q-value, at this false discovery rate.",
 )
-@options.columns_option("--include", "keep", help="Always select these variables.")
+@options.columns_option("--include", help="Always select these variables.")
 @click.option(
     "--shuffle", is_flag=True, help="Hold out random rows instead of blocks, for rows that are not in time order."
 )
@@ -95,7 +95,7 @@ def fit(
     report: Path | None,
     as_json: bool,
     directions: bool,
-    keep: tuple[str, ...],
+    include: tuple[str, ...],
     settings: dict[str, Any],
     quiet: bool,
     **asked: Any,
@@ -131,11 +131,12 @@ def fit(
     rows = columns.Rows.of(table, roles, missing=missing)
     if asked["loss"] == "poisson" and not roles.classify:
         check_counts(table, roles)
-    kept = columns.listed(keep, roles.inputs)
+    kept = columns.listed(include, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
-    parameters = {**parameters_asked_for(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    asked |= {"include": [roles.inputs.index(name) for name in kept] or None, "shuffle": asked["shuffle"] or None}
+    parameters = {**parameters_asked_for(asked, quiet), **settings}
     parameters |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
     types_of_inputs = {name: kind for name, kind in roles.types.items() if name in roles.inputs}
     parameters |= {"types": types_of_inputs} if types_of_inputs else {}
@@ -182,7 +183,7 @@ def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
     if roles.classify:
         estimator = FewVariablesClassifier
-    check_parameters(estimator, parameters, directions)
+    check_parameters(estimator, parameters)
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.

@@ -73,12 +73,15 @@ class BlockedEstimator(SearchParameters, FittedFunction):
         """Return the rows in the order in which blocks of them are held out."""
         return rows
 
-    def _interpret(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> None:
-        """Set the fitted attributes that also depend on the function."""
+    def _agree(self, data: Prepared, found: Any, choice: HeadChoice) -> None:
+        """Make what was found agree with the function: each variable is needed."""
 
-    def _keep_or_replace(self, data: Prepared, found: Any, own: Assessment, settings: Any) -> Assessment:
+    def _keep_or_replace(self, data: Prepared, found: Any, own: Assessment) -> Assessment:
         """Replace the function by a standard one if that predicts better; return the assessment of what remains."""
         return own
+
+    def _interpret(self, data: Prepared, found: Any, settings: Any) -> None:
+        """Set the fitted attributes that depend on the final function."""
 
     def fit(
         self,
@@ -118,24 +121,26 @@ class BlockedEstimator(SearchParameters, FittedFunction):
         self._loss.check(outputs)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         settings = self._settings()
-        absurd = np.zeros(len(inputs), bool)
-        if self._loss.measured:
-            absurd = np.any([absurd_values(column) for column in outputs.T], axis=0)
+        absurd = self._loss.measured & np.any([absurd_values(column) for column in outputs.T], axis=0)
         weight = np.where(given.counted & ~absurd, weight, 0.0)
         rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)
         inputs, outputs = inputs[rows.chosen], outputs[rows.chosen]
         self.input_range_ = np.stack([inputs.min(axis=0), inputs.max(axis=0)])
         with Progress(self.verbose) as progress, single_blas_thread():
             order = RowOrder.of(rows, inputs, outputs, self.shuffle, self._input_names())
-            self.notes_ = (*given.notes, *map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
+            left_out = [
+                f"Row {row} was left out: its target is absurdly far from all others." for row in np.flatnonzero(absurd)
+            ]
+            self.notes_ = (*given.notes, *left_out, *order.notes)
             versions = self._versions(rows, inputs, outputs, order, settings)
             data, search, found = self._best_version(versions, settings, progress)
             self.smoothed_ = data.inputs.smoothed
             self._store(data, found, settings)
             progress.stage("head", "fit")
             choice, assessment = self._fit_function(data, found, settings, progress)
-            assessment = self._keep_or_replace(data, found, assessment, settings)
+            assessment = self._keep_or_replace(data, found, assessment)
             self._store_assessment(data, choice, assessment)
+            self._interpret(data, found, settings)
             if self.n_resamples:
                 self.selection_frequencies_ = self._frequencies(data, search, settings, progress)
 
@@ -185,7 +190,7 @@ class BlockedEstimator(SearchParameters, FittedFunction):
         simpler: Sequence[str] | None = None
         while True:
             choice = self._fit_head(data, settings, progress, simpler)
-            self._interpret(data, found, choice, settings)
+            self._agree(data, found, choice)
             assessment = self._assessment(data, found, choice, settings)
             simpler = choice.simpler
             if assessment.beats_null or not simpler:
@@ -247,7 +252,3 @@ def _checked(found: Any) -> Any:
     if found.first_outcome is Outcome.DIVERGED:
         warnings.warn(f"The first stage: {found.first_outcome.value}", stacklevel=5)
     return found
-
-
-def _left_out(row: int) -> str:
-    return f"Row {row} was left out: its target is absurdly far from all others."

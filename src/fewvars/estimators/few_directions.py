@@ -158,11 +158,6 @@ notes_, n_features_in_, feature_names_in_
         check_whole("max_rank", self.max_rank)
         if self.n_directions is not None:
             check_whole("n_directions", self.n_directions, minimum=0)
-            if self.n_directions > self.n_features_in_:
-                raise ValueError(
-                    f"n_directions={self.n_directions}: X has only {self.n_features_in_} columns; ask for at most "
-                    "that many."
-                )
             width = options["hidden_layer_sizes"][0]
             if self.n_directions > width:
                 raise ValueError(
@@ -175,7 +170,7 @@ notes_, n_features_in_, feature_names_in_
         varying = int((~data.problem.constant_inputs).sum())
         if self.n_directions is not None and self.n_directions > varying:
             raise ValueError(
-                f"n_directions={self.n_directions}: of the columns of X only {varying} are not constant; ask for at "
+                f"n_directions={self.n_directions}: X has only {varying} columns that are not constant; ask for at "
                 "most that many."
             )
         return find_directions

@@ -113,30 +113,15 @@ class FewVariables(FittedVariables, BlockedEstimator):
         self.support_ = np.zeros_like(self.support_)
         self.feature_importances_ = np.zeros_like(self.feature_importances_)
         self.feature_importances_se_ = np.zeros_like(self.feature_importances_se_)
-        self.interactions_ = self.stand_ins_ = ()
         self._warn_of_nothing()
 
     def _votes(self, found: Variables) -> np.ndarray:
         return found.support.groups[self.path_.labels].astype(float)
 
-    def _interpret(self, data: Prepared, found: Variables, choice: HeadChoice, settings: VariableSettings) -> None:
-        """Match the support to a polynomial, and find interactions and stand-ins."""
+    def _agree(self, data: Prepared, found: Variables, choice: HeadChoice) -> None:
         form = self._head.as_polynomial()
         if form is not None:
             self._agree_with(form, replace(choice.trial, held_out=data.problem.reserve), found.groups)
-        self._relate(data, found, settings)
-
-    def _relate(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
-        """Find which selected variables act together, and which others could stand in for them."""
-        labels, polynomial = found.groups.labels, self._head.as_polynomial()
-        mask = np.isin(np.arange(found.groups.usable.size), self.path_.labels[self.support_])
-        if polynomial is None:
-            pairs = interacting(data.problem, labels, mask)
-        else:  # what the function itself says
-            pairs = polynomial.interactions(labels[self._of_columns(self.support_)])
-        self.interactions_ = self._named(pairs)
-        search = closed_search(data.problem, labels, settings)
-        self.stand_ins_ = self._named(stand_ins(data.problem, labels, mask, search))
 
     def _agree_with(self, form: Polynomial, trial: Trial, groups: Groups, *, trusted: bool = False) -> None:
         """Match the support to the polynomial, and measure what each variable adds to it.
@@ -171,9 +156,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
         own = super()._assessment(data, found, choice, settings)  # a part of the rows may be too small to find anything
         return own if own.clearly_beats_null else repeated
 
-    def _keep_or_replace(
-        self, data: Prepared, found: Variables, own: Assessment, settings: VariableSettings
-    ) -> Assessment:
+    def _keep_or_replace(self, data: Prepared, found: Variables, own: Assessment) -> Assessment:
         """Replace the function by a linear function of all lags of the target if that forecasts better."""
         if self._loss != SQUARED or self.head not in (AUTO, PolynomialHead.name) or not self._may_find_nothing():
             return own
@@ -185,13 +168,24 @@ class FewVariables(FittedVariables, BlockedEstimator):
         self.support_ = lags[self.path_.labels]
         form = autoregression(trial.X, trial.y, trial.weight).polynomial
         self._agree_with(form, trial, found.groups, trusted=True)
-        self._relate(data, found, settings)
         self.head_errors_ = {**self.head_errors_, self.head_: linear.error}
         self.notes_ += (
             "A linear function of the earlier values of the target forecasts later rows better than the function that "
             "the search found, and replaces it.",
         )
         return linear
+
+    def _interpret(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
+        """Find which selected variables act together, and which others could stand in for them."""
+        labels, polynomial = found.groups.labels, self._head.as_polynomial()
+        mask = np.isin(np.arange(found.groups.usable.size), self.path_.labels[self.support_])
+        if polynomial is None:
+            pairs = interacting(data.problem, labels, mask)
+        else:  # what the function itself says
+            pairs = polynomial.interactions(labels[self._of_columns(self.support_)])
+        self.interactions_ = self._named(pairs)
+        search = closed_search(data.problem, labels, settings)
+        self.stand_ins_ = self._named(stand_ins(data.problem, labels, mask, search))
 
     def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[str, str], ...]:
         """Return pairs of groups as pairs of names; a group is named after its inputs."""
