@@ -41,7 +41,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "function": found.head.describe(),
         "equations": found.head.text(found.head_names(roles.inputs)),
         "equation_names": found.equation_names(roles.targets),
-        "error_name": found.error_name,
+        "error_name": found.loss.error_name,
         "expected_error": found.expected_error,
         "expected_error_se": found.expected_error_se,
         "expected_rmse": list(found.expected_rmse),
@@ -69,14 +69,11 @@ def _variables(found: "Findings", names: list[str]) -> list[dict[str, Any]]:
     """Return the selected variables, the most important first."""
     variables = []
     for j, importance, se in zip(found.order, found.importances, found.importances_se, strict=True):
-        variable = {"name": names[j], "importance": importance, "importance_se": se, "q_value": _q_value(found, j)}
+        q_value = None if found.q_values is None else found.q_values[j]
+        variable = {"name": names[j], "importance": importance, "importance_se": se, "q_value": q_value}
         resampled = {} if found.frequencies is None else {"selection_frequency": found.frequencies[j]}
         variables.append(variable | resampled)
     return variables
-
-
-def _q_value(found: "Findings", j: int) -> float | None:
-    return None if found.q_values is None else found.q_values[j]
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:

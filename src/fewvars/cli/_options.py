@@ -55,3 +55,6 @@ jobs_option = click.option(
     callback=_jobs,
     help="Number of threads; -1 uses all cores.",
 )
+dask_option = click.option(
+    "--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here."
+)

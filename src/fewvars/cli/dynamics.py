@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @options.resamples_option
 @options.seed_option
 @options.jobs_option
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
+@options.dask_option
 @set_option
 @quiet_option
 @debug_option

@@ -242,8 +242,10 @@ class BlockedEstimator(SearchParameters, FittedFunction):
         """Return how often each answer is found in bootstrap resamples of the blocks."""
         total: Any = 0.0
         for k in range(self.n_resamples):
-            problem = data.resampled(stream(settings.seed, RESAMPLES, k), self.n_blocks)
-            total = total + self._votes(_checked(search(problem, settings.reseeded(k + 1), progress)))
+            rng = stream(settings.seed, RESAMPLES, k)
+            problem = data.resampled(rng, self.n_blocks)
+            own = replace(settings, seed=int(rng.integers(2**31 - 1)))
+            total = total + self._votes(_checked(search(problem, own, progress)))
         return total / self.n_resamples
 
 

@@ -14,7 +14,7 @@ def summary(found: Findings, target: str = "y") -> str:
     """Return a few lines about what a target depends on."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
     expected = (found.expected_error, found.expected_error_se, found.expected_rmse)
-    error = expectation(found.error_name, *expected, found.null_error)
+    error = expectation(found.loss.error_name, *expected, found.null_error)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
     return "\n".join([*lines, *found.notes])
 
