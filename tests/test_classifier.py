@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesClassifier, load, save
 from fewvars.estimators.labels import mixed_order
-from fewvars.heads import PolynomialHead, Trial, follow
+from fewvars.heads import Trial, follow
 from fewvars.polynomials.polynomial import Polynomial
 from problems import QUICK, failures_by_held_out_rows
 
@@ -162,12 +162,12 @@ def test_rows_without_a_label_are_left_out(fitted, missing):
 
 def test_an_input_that_the_log_odds_lack_is_not_selected(fitted):
     model, _, _ = fitted
-    head = PolynomialHead(Polynomial(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1]]), np.ones((3, 1))))
+    form = Polynomial(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1]]), np.ones((3, 1)))
     trial = Trial(np.zeros((4, 3)), np.zeros((4, 1)), np.ones(4), None, model._loss)
-    found, used = follow(head, trial, np.arange(3), np.zeros(3, bool))
+    found, used = follow(form, trial, np.arange(3), np.zeros(3, bool))
     assert used.tolist() == [True, False, True]
     assert found.n_inputs == 2
-    assert follow(head, trial, np.arange(3), np.array([False, True, False]))[1].all()
+    assert follow(form, trial, np.arange(3), np.array([False, True, False]))[1].all()
 
 
 def test_mixed_order_keeps_the_shares_of_the_classes():

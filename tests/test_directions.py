@@ -286,7 +286,7 @@ class TestEstimator:
         X[:, 4] = 7.0
         model = fv.FewDirectionsRegressor(random_state=0, **QUICK).fit(X, y)
         assert (model.directions_[:, 4] == 0).all()
-        with pytest.raises(ValueError, match="n_directions=8: of the columns of X only 7 are not constant"):
+        with pytest.raises(ValueError, match="n_directions=8: X has only 7 columns that are not constant"):
             fv.FewDirectionsRegressor(n_directions=8, **QUICK).fit(X, y)
 
     def test_several_outputs_share_directions(self):

@@ -1,11 +1,14 @@
 """The answer agrees with itself, with new data, and with the next shuffle of the rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import fewvars as fv
-from fewvars import FewVariablesRegressor, LagTransformer
+from fewvars import FewVariablesRegressor, LagTransformer, heads
+from fewvars.estimators import variables
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.autoregression import autoregression, better_autoregression
 from fewvars.estimators.preparation import Prepared
@@ -167,6 +170,32 @@ class TestLags:
         again = fv.load(tmp_path / "model")
         assert_allclose(again.predict(X), model.predict(X))
         assert again.summary() == model.summary()
+
+    @pytest.mark.slow
+    def test_an_autoregression_is_compared_once_with_what_remains(self, monkeypatch):
+        """A function that fails on new rows gives way to a simpler one before the forecasts are compared."""
+        X, y = cycles()
+        compared = []
+
+        class Complicated(heads.Polynomials):
+            head = type("ComplicatedHead", (heads.PolynomialHead,), {"name": "complicated"})
+
+        class Regressor(FewVariablesRegressor):
+            def _assessment(self, data, found, choice, settings):
+                own = super()._assessment(data, found, choice, settings)
+                return own if choice.name == "dictionary" else replace(own, beats_null=False)
+
+        def compare(data, inputs, own):
+            compared.append(own)
+            return better_autoregression(data, inputs, own)
+
+        monkeypatch.setattr(heads, "KINDS", [heads.Polynomials, Complicated])
+        monkeypatch.setattr(heads.choice, "_improves", lambda *_: True)  # the last kind is always chosen
+        monkeypatch.setattr(variables, "better_autoregression", compare)
+        model = Regressor(random_state=0).fit(X, y, t=1.0)
+        assert model.head_ == "dictionary"
+        assert [own.beats_null for own in compared] == [True]
+        assert sum("earlier values of the target forecasts" in note for note in model.notes_) == 1
 
 
 class TestOneSetOfFacts:

@@ -165,5 +165,5 @@ def null(problems: Sequence[str], methods: Sequence[str], rows: dict[Cell, dict[
         return ""
     lines = [(p, *(cell(of(p, m)) for m in methods)) for p in empty]
     pooled = [[row for p in empty for row in of(p, m)] for m in methods]
-    lines.append((f"**all** (at most {ANYTHING:.0%} asked of us)", *(cell(some) for some in pooled)))
+    lines.append((f"**all** (goal: at most {ANYTHING:.0%})", *(cell(some) for some in pooled)))
     return table(("fits to noise that select anything", *methods), lines)

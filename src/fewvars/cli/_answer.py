@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fewvars._common.wording import counted, first_few
+from fewvars._common.wording import counted
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[s
         "function": found.head.describe(),
         "equations": found.head.text(found.head_names(roles.inputs)),
         "equation_names": found.equation_names(roles.targets),
-        "error_name": found.error_name,
+        "error_name": found.loss.error_name,
         "expected_error": found.expected_error,
         "expected_error_se": found.expected_error_se,
         "expected_rmse": list(found.expected_rmse),
@@ -69,14 +69,11 @@ def _variables(found: "Findings", names: list[str]) -> list[dict[str, Any]]:
     """Return the selected variables, the most important first."""
     variables = []
     for j, importance, se in zip(found.order, found.importances, found.importances_se, strict=True):
-        variable = {"name": names[j], "importance": importance, "importance_se": se, "q_value": _q_value(found, j)}
+        q_value = None if found.q_values is None else found.q_values[j]
+        variable = {"name": names[j], "importance": importance, "importance_se": se, "q_value": q_value}
         resampled = {} if found.frequencies is None else {"selection_frequency": found.frequencies[j]}
         variables.append(variable | resampled)
     return variables
-
-
-def _q_value(found: "Findings", j: int) -> float | None:
-    return None if found.q_values is None else found.q_values[j]
 
 
 def _directions(model: Any, rows: "Rows", names: list[str]) -> list[dict[str, Any]]:
@@ -104,7 +101,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
     constant = _constant_lines(answer)
     varying = [name for name in answer["targets"] if name not in {target["name"] for target in answer["constant"]}]
     if not varying:
-        return [*constant, *_written_lines(answer)]
+        return constant
     target = " and ".join(varying)
     depend = "depends" if len(varying) == 1 else "depend"
     size = f"{answer['rows']} rows, {answer['seconds']:.1f} s"
@@ -122,7 +119,7 @@ def sentences(answer: dict[str, Any]) -> list[str]:
         lines = [f"{target} {depend} on {combinations} ({size}):"]
         lines += [_direction_line(k, direction) for k, direction in enumerate(found)]
         lines += ["Held-out error by number of combinations:", *_number_lines(answer["numbers_tried"])]
-    return [*constant, *lines, *_function_lines(answer), *_written_lines(answer)]
+    return [*constant, *lines, *_function_lines(answer)]
 
 
 def _constant_lines(answer: dict[str, Any]) -> list[str]:
@@ -131,28 +128,22 @@ def _constant_lines(answer: dict[str, Any]) -> list[str]:
 
 
 def _variable_lines(variables: list[dict[str, Any]]) -> list[str]:
+    from fewvars.estimators.summary import evidence
+
     width = max(len(printable(variable["name"])) for variable in variables)
     return [
-        f"  {printable(variable['name']):<{width}}  without it the held-out error rises by "
-        f"{variable['importance']:.3g} ± {variable['importance_se']:.2g}{_q_value_text(variable)}{_frequency(variable)}"
+        f"  {printable(variable['name']):<{width}}  "
+        f"{evidence(variable['importance'], variable['importance_se'], variable['q_value'])}{_frequency(variable)}"
         for variable in variables
     ]
 
 
 def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
-    if not pairs:
-        return ["No two variables interact: the function is additive."] if additive else []
-    texts = [f"{printable(one)} with {printable(other)}" for one, other in pairs]
-    return [f"Interactions: {first_few(texts)}."]
+    from fewvars.estimators.summary import interactions
 
-
-def _q_value_text(variable: dict[str, Any]) -> str:
-    from fewvars.search.variables.evidence import WEAK
-
-    q_value = variable["q_value"]
-    if q_value is None:
-        return ""
-    return f", q = {q_value:.2g}" + (" (weak evidence)" if q_value > WEAK else "")
+    if additive:
+        return ["No two variables interact: the function is additive."]
+    return interactions([[printable(name) for name in pair] for pair in pairs])
 
 
 def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:
@@ -184,8 +175,3 @@ def _function_lines(answer: dict[str, Any]) -> list[str]:
     smoothed = "were smoothed in time" if answer["smoothed"] else "were used as measured"
     lines += [*expectation(answer["error_name"], *expected), *doubts(near, pairs), f"The inputs {smoothed}."]
     return [*lines, *map(printable, answer["notes"])]
-
-
-def _written_lines(answer: dict[str, Any]) -> list[str]:
-    written = {"Model": answer["saved"], "Report": answer["report"]}
-    return [f"{what}: {path}" for what, path in written.items() if path]

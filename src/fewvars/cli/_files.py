@@ -3,14 +3,11 @@
 import os
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
-
-from fewvars._common.optional import require_matplotlib
 
 if TYPE_CHECKING:
     from fewvars.files.tables import Table
@@ -58,7 +55,7 @@ data_argument = click.argument("data", type=DATA)
 delimiter_option = click.option(
     "--delimiter",
     metavar="CHARACTER",
-    help="Between the fields of a CSV; 'tab' for a tab.  [default: found from the first two lines]",
+    help="The separator of the fields of a CSV; 'tab' for a tab.  [default: detected from the first two lines]",
 )
 
 
@@ -93,21 +90,3 @@ def check_outputs(sources: Iterable[str | Path], outputs: dict[str, Path | None]
         if real in taken and not str(path).startswith("/dev/"):
             raise ValueError(f"{option} {path} would overwrite {taken[real]}: choose another name.")
         taken[real] = f"{option} {path}"
-
-
-def check_results(data: str, save: Path | None, report: Path | None, as_json: bool) -> None:
-    """Refuse, before anything is computed, to write results where that would fail in the end."""
-    outputs = {"--save": save, "--report": report}
-    check_outputs([data], outputs)
-    if as_json:
-        _check_stdout_is_free(outputs)
-    if report is not None:
-        require_matplotlib("A report needs")
-
-
-def _check_stdout_is_free(outputs: dict[str, Path | None]) -> None:
-    """Refuse to write a file to stdout, which must hold one JSON object."""
-    for option, path in outputs.items():
-        with suppress(OSError):  # no such file yet, or stdout is not a file
-            if path is not None and os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
-                raise ValueError(f"{option} {path} is stdout, which --json needs for itself: name another file.")

@@ -32,11 +32,29 @@ drop_option = columns_option("--drop", help="Leave these columns out.")
 report_option = click.option("--report", type=files.FILE, metavar="HTML", help="Write a report with figures.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 resamples_option = click.option(
-    "--resamples", type=click.IntRange(min=0), default=0, help="Repeat the selection on resampled blocks."
+    "--resamples",
+    "n_resamples",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Number of resamples on which to repeat the selection.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the random numbers."
+    "--seed",
+    "random_state",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers.",
 )
 jobs_option = click.option(
-    "--jobs", type=int, default=-1, show_default=True, callback=_jobs, help="Number of threads; -1 uses all cores."
+    "--jobs",
+    "n_jobs",
+    type=int,
+    default=-1,
+    show_default=True,
+    callback=_jobs,
+    help="Number of threads; -1 uses all cores.",
+)
+dask_option = click.option(
+    "--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here."
 )

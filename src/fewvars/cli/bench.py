@@ -13,7 +13,7 @@ SIZES = ((4, 10), (40, 20), (200, 80))  # inputs, units in each of three hidden 
 BATCH, N_BATCHES, RATE = 128, 64, 0.001
 
 
-@click.command(short_help="Measure how fast fewvars is on this machine.")
+@click.command()
 @click.option("--seconds", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Time per size.")
 @click.option("--rows", type=click.IntRange(min=100), default=2000, show_default=True, help="Rows of the fit.")
 @click.option("--columns", type=click.IntRange(min=4), default=40, show_default=True, help="Inputs of the fit.")

@@ -5,7 +5,7 @@ import click
 from fewvars.cli._terminal import debug_option
 
 
-@click.command(short_help="Print a script that makes the shell complete commands and columns.")
+@click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @debug_option
 def completion(shell: str) -> None:

@@ -1,8 +1,7 @@
 """`fewvars dynamics`: find the equations of a system from its trajectories, with the evidence for each dependence."""
 
-import shlex
-import sys
 import time as clock
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +10,16 @@ import click
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
-from fewvars.cli._parameters import check_settings, setting_option
-from fewvars.cli._terminal import debug_option, note, printable, quiet_option, say, say_json, warnings_as_notes
+from fewvars.cli._equations import describe, sentences
+from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
+from fewvars.cli._results import Results, command_line
+from fewvars.cli._terminal import debug_option, note, quiet_option, warnings_as_notes
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
 
-# Parameters of the estimator that have options of their own.
-_OPTIONS = {
-    "target": "--form",
-    "order": "--order",
-    "angles": "--angles",
-    "include": "--include",
-    "exclude": "--exclude",
-    "n_resamples": "--resamples",
-    "random_state": "--seed",
-    "n_jobs": "--jobs",
-    "dask": "--dask",
-    "verbose": "--quiet",
-}
 
-
-@click.command(short_help="Find the equations of a system from its trajectories.")
+@click.command()
 @files.data_argument
 @options.time_option
 @options.trajectory_option
@@ -40,9 +27,16 @@ _OPTIONS = {
 @options.columns_option("--variables", help="The variables of the system.  [default: all other columns]")
 @options.drop_option
 @options.columns_option("--angles", help="Variables on a circle, in radians.")
-@click.option("--order", type=click.IntRange(1, 2), default=1, show_default=True, help="2 if only positions are given.")
+@click.option(
+    "--order",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="Order of the equations; 2 if velocities were not measured.",
+)
 @click.option(
     "--form",
+    "target",
     type=click.Choice(["auto", "weak", "derivative", "step"]),
     default="auto",
     show_default=True,
@@ -51,14 +45,14 @@ _OPTIONS = {
 @click.option("--include", multiple=True, metavar="EFFECT:CAUSE", help="Always let EFFECT depend on CAUSE.")
 @click.option("--exclude", multiple=True, metavar="EFFECT:CAUSE", help="Never let EFFECT depend on CAUSE.")
 @files.delimiter_option
-@click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars.load`.")
+@click.option("--save", type=files.FILE, metavar="MODEL", help="Save the model, for `fewvars.load`.")
 @options.report_option
 @options.json_option
 @options.resamples_option
 @options.seed_option
 @options.jobs_option
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
-@setting_option(_OPTIONS)
+@options.dask_option
+@set_option
 @quiet_option
 @debug_option
 def dynamics(
@@ -68,66 +62,38 @@ def dynamics(
     controls: tuple[str, ...],
     variables: tuple[str, ...],
     drop: tuple[str, ...],
-    angles: tuple[str, ...],
-    order: int,
-    form: str,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
     delimiter: str | None,
     save: Path | None,
     report: Path | None,
     as_json: bool,
-    resamples: int,
-    seed: int,
-    jobs: int,
-    dask: str | None,
     settings: dict[str, Any],
     quiet: bool,
+    **asked: Any,
 ) -> None:
     """Find the equations dx/dt = f(x, u) of a system from the trajectories in DATA.
 
-    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column that is not the time, the trajectory, a control or
-    dropped is a variable of the system. Rows with missing values are left out.
+    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column is a variable of the system unless it is the time,
+    the trajectory or a control, or is dropped. Rows with missing values are left out.
 
     \b
       fewvars dynamics lab.csv --time t --trajectory run --control u --report lab.html --save lab.model
     """
-    files.check_results(data, save, report, as_json)
+    results = Results(save, report, as_json)
+    results.check(data)
     table = files.read(data, delimiter)
     roles = _roles(table, time_column, trajectory, controls, variables, drop)
     rows = columns.Rows.of(table, roles, missing="drop")
     del table
     if rows.n_dropped and not quiet:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
-    parameters = {
-        "target": form,
-        "order": order,
-        "angles": _angles(angles, roles) or None,
-        "include": _edges("--include", include, roles) or None,
-        "exclude": _edges("--exclude", exclude, roles) or None,
-        "n_resamples": resamples,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "dask": dask,
-        "verbose": int(not quiet and sys.stderr.isatty()),
-        **settings,
-    }
+    asked["angles"] = _angles(asked["angles"], roles) or None
+    for kind in ("include", "exclude"):
+        asked[kind] = _edges(f"--{kind}", asked[kind], roles) or None
+    parameters = {**parameters_asked_for(asked, quiet), **settings}
     with warnings_as_notes():
         model, seconds = _fitted(parameters, rows, roles)
-        answer = {"data": data, **describe(model, rows, roles), "seconds": seconds, "saved": None, "report": None}
-        try:
-            if save is not None:
-                _save(model, save)
-                answer["saved"] = str(save)
-            if report is not None:
-                _report(report, model, rows, roles)
-                answer["report"] = str(report)
-        finally:  # print the answer even if the disk is full
-            if as_json:
-                say_json(answer)
-            else:
-                for line in sentences(answer):
-                    say(line)
+        answer = {"data": data, **describe(model, rows, roles), "seconds": seconds}
+        results.deliver(answer, sentences, model, partial(_report, model=model, rows=rows, roles=roles))
 
 
 def _roles(
@@ -184,86 +150,12 @@ def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[A
     from fewvars.estimators import DynamicsRegressor
     from fewvars.files.tables.frame import named_columns
 
-    check_settings(DynamicsRegressor, parameters, _OPTIONS)
+    check_parameters(DynamicsRegressor, parameters)
     start = clock.perf_counter()
     u = None if rows.y is None else named_columns(rows.y.reshape(len(rows.X), -1), roles.targets)
     X = named_columns(rows.X, roles.inputs)
     model = DynamicsRegressor(**parameters).fit(X, t=rows.t, trajectory=rows.trajectory, u=u)
     return model, clock.perf_counter() - start
-
-
-def describe(model: Any, rows: "Rows", roles: "Roles") -> dict[str, Any]:
-    """Return what was found, as one object."""
-    from fewvars._common.version import __version__
-
-    equations = []
-    for i, name in enumerate(roles.inputs):
-        depends = [
-            {"on": model.inputs_[j], "q_value": float(model.input_q_values_[i, j]), **_frequency(model, i, j)}
-            for j in range(len(model.inputs_))
-            if model.input_graph_[i, j]
-        ]
-        equations.append(
-            {
-                "variable": name,
-                "depends": depends,
-                "equation": model.equations_[i],
-                "head": model.heads_[i].name,
-                "held_out_error": float(model.held_out_errors_[i]),
-                "head_errors": model.head_errors_[i],
-            }
-        )
-    return {
-        "fewvars": __version__,
-        "rows": len(rows.X),
-        "rows_left_out": rows.n_dropped,
-        "variables": roles.inputs,
-        "controls": roles.targets,
-        "time": roles.time,
-        "trajectory": roles.trajectory,
-        "form": model.form,
-        "order": model.order,
-        "inputs": list(model.inputs_),
-        "equations": equations,
-    }
-
-
-def _frequency(model: Any, i: int, j: int) -> dict[str, float]:
-    return {"selection_frequency": float(model.input_frequencies_[i, j])} if model.n_resamples else {}
-
-
-def sentences(answer: dict[str, Any]) -> list[str]:
-    """Return the answer as lines of text."""
-    count = sum(len(equation["depends"]) for equation in answer["equations"])
-    possible = len(answer["variables"]) * len(answer["inputs"])
-    lines = [
-        f"{len(answer['variables'])} equations depend on {count} of {possible} possible inputs ({answer['rows']} rows, "
-        f"{answer['seconds']:.1f} s):"
-    ]
-    left = {"step": "{0}(next) - {0}"}.get(answer["form"], "d{0}/dt" if answer["order"] == 1 else "d2{0}/dt2")
-    for equation in answer["equations"]:
-        lines.append(f"  {left.format(printable(equation['variable']))} = {equation['equation']}")
-        inputs = [f"{printable(edge['on'])} (q = {edge['q_value']:.2g}{_share(edge)})" for edge in equation["depends"]]
-        depends = f"depends on {', '.join(inputs)}" if inputs else "depends on nothing that was measured"
-        lines.append(f"    {depends}; held-out error {equation['held_out_error']:.3g}")
-    lines.append("Errors are shares of the variance. They were used to choose the equations.")
-    lines.append(
-        "q-values are uncalibrated: if simple terms cannot describe a function, more edges may be wrong than they "
-        "suggest."
-    )
-    written = {"Model": answer["saved"], "Report": answer["report"]}
-    return lines + [f"{what}: {path}" for what, path in written.items() if path]
-
-
-def _share(edge: dict[str, Any]) -> str:
-    share = edge.get("selection_frequency")
-    return "" if share is None else f", {share:.0%} of the resamples"
-
-
-def _save(model: Any, path: Path) -> None:
-    from fewvars.files.persistence import save
-
-    save(model, path)
 
 
 def _report(path: Path, model: Any, rows: "Rows", roles: "Roles") -> None:
@@ -277,5 +169,5 @@ def _report(path: Path, model: Any, rows: "Rows", roles: "Roles") -> None:
         trajectory=rows.trajectory,
         u=None if rows.y is None else rows.y.reshape(len(rows.X), -1),
         feature_names=roles.inputs,
-        command=shlex.join(["fewvars", *map(files.decoded, sys.argv[1:])]),
+        command=command_line(),
     )

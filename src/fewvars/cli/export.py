@@ -8,7 +8,7 @@ from fewvars.cli import _files as files
 from fewvars.cli._terminal import debug_option, say, warnings_as_notes
 
 
-@click.command(short_help="Write a saved model as ONNX.")
+@click.command()
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--onnx", type=files.FILE, required=True, metavar="OUT", help="The file to write.")
 @click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float64", show_default=True)

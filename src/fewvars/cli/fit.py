@@ -1,8 +1,7 @@
 """`fewvars fit`: find the variables that a column depends on, the evidence, and the function."""
 
-import shlex
-import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,15 @@ from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
 from fewvars.cli._checks import check_counts
 from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
-from fewvars.cli._terminal import debug_option, note, quiet_option, say, say_json, warnings_as_notes
+from fewvars.cli._results import Results, command_line
+from fewvars.cli._terminal import debug_option, note, quiet_option, warnings_as_notes
 from fewvars.cli._types import asked_types, described, type_lines
 
 if TYPE_CHECKING:
     from fewvars.cli._columns import Roles, Rows
 
 
-@click.command(short_help="Find the few variables that a column of DATA depends on.")
+@click.command()
 @files.data_argument
 @click.option(
     "--target",
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME=TYPE",
     type=files.COLUMN,
-    help="Use a column as a number or a category, whatever it seems to be. Repeat the option, or separate by commas.",
+    help="Treat a column as a number or a category, whatever its detected type. Repeat the option, or use commas.",
 )
 @click.option(
     "--missing",
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     help="If inputs have missing values: stop, leave such rows out, or use the mean and an indicator.  [default: "
     "indicate; drop with --directions]",
 )
-@click.option("--classify", is_flag=True, help="The target holds class labels. Text always does.")
+@click.option("--classify", is_flag=True, help="Treat the target as class labels, as text always is.")
 @files.delimiter_option
-@click.option("--save", type=files.FILE, metavar="MODEL", help="Write the model, for `fewvars predict`.")
+@click.option("--save", type=files.FILE, metavar="MODEL", help="Save the model, for `fewvars predict`.")
 @options.report_option
 @options.json_option
 @click.option("--directions", is_flag=True, help="Look for few linear combinations instead of few variables.")
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @click.option(
     "--loss",
     type=click.Choice(["squared", "huber", "poisson"]),
-    help="How errors count: squared, robust to outliers (huber), or as for counts (poisson).  [default: squared]",
+    help="The loss: squared error, robust to outliers (huber), or for counts (poisson).  [default: squared]",
 )
 @click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial) or network.")
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Select by q-value, at this false discovery rate.",
 )
-@options.columns_option("--include", "keep", help="Never leave these variables out.")
+@options.columns_option("--include", help="Always select these variables.")
 @click.option(
     "--shuffle", is_flag=True, help="Hold out random rows instead of blocks, for rows that are not in time order."
 )
@@ -95,16 +95,16 @@ def fit(
     report: Path | None,
     as_json: bool,
     directions: bool,
-    keep: tuple[str, ...],
+    include: tuple[str, ...],
     settings: dict[str, Any],
     quiet: bool,
     **asked: Any,
 ) -> None:
     """Find the few variables that a column of DATA depends on, and the function.
 
-    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column of numbers or categories that is not the target,
-    the time, the trajectory or dropped is an input. Dates, identifiers and row numbers are not, unless they are named
-    with --inputs or --types.
+    DATA is a CSV, Parquet or NPZ file, or - for stdin. Every column of numbers or categories is an input unless it is
+    the target, the time or the trajectory, or is dropped. Dates, identifiers and row numbers are inputs only if they
+    are named with --inputs or --types.
 
     \b
       fewvars fit flow.csv --target pressure --time t --report flow.html
@@ -112,7 +112,8 @@ def fit(
     """
     if asked["smoothing"] == "on" and time_column is None:
         raise click.UsageError("--smoothing on needs --time COLUMN.")
-    files.check_results(data, save, report, as_json)
+    results = Results(save, report, as_json)
+    results.check(data)
     table = files.read(data, delimiter)
     roles = columns.Roles.of(
         table,
@@ -130,11 +131,12 @@ def fit(
     rows = columns.Rows.of(table, roles, missing=missing)
     if asked["loss"] == "poisson" and not roles.classify:
         check_counts(table, roles)
-    kept = columns.listed(keep, roles.inputs)
+    kept = columns.listed(include, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
-    parameters = {**parameters_asked_for(asked, [roles.inputs.index(name) for name in kept], quiet), **settings}
+    asked |= {"include": [roles.inputs.index(name) for name in kept] or None, "shuffle": asked["shuffle"] or None}
+    parameters = {**parameters_asked_for(asked, quiet), **settings}
     parameters |= {"missing": missing} if rows.incomplete or missing == "drop" else {}
     types_of_inputs = {name: kind for name, kind in roles.types.items() if name in roles.inputs}
     parameters |= {"types": types_of_inputs} if types_of_inputs else {}
@@ -142,26 +144,10 @@ def fit(
         model, seconds = _fitted(directions, parameters, rows, roles)
         if not quiet:
             _notes(rows, roles)
-        answer = {
-            "data": data,
-            "columns": described(table, roles, _levels(model, roles)),
-            **describe(model, rows, roles, seconds),
-            "saved": None,
-            "report": None,
-        }
-        try:
-            if save is not None:
-                _save(model, save)
-                answer["saved"] = str(save)
-            if report is not None:
-                _report(report, model, rows, roles, seconds)
-                answer["report"] = str(report)
-        finally:  # print the answer even if the disk is full
-            if as_json:
-                say_json(answer)
-            else:
-                for line in (*type_lines(answer["columns"]), *sentences(answer)):
-                    say(line)
+        levels = _levels(model, roles)
+        answer = {"data": data, "columns": described(table, roles, levels), **describe(model, rows, roles, seconds)}
+        report_of = partial(_report, model=model, rows=rows, roles=roles, seconds=seconds)
+        results.deliver(answer, lambda answer: [*type_lines(answer["columns"]), *sentences(answer)], model, report_of)
 
 
 def _notes(rows: "Rows", roles: "Roles") -> None:
@@ -197,7 +183,7 @@ def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "
     estimator: Any = FewDirectionsRegressor if directions else FewVariablesRegressor
     if roles.classify:
         estimator = FewVariablesClassifier
-    check_parameters(estimator, parameters, directions)
+    check_parameters(estimator, parameters)
     start = time.perf_counter()
     with warnings.catch_warnings():
         # The answer says so itself.
@@ -205,12 +191,6 @@ def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "
         X = rows.X if roles.categories else named_columns(rows.X, roles.inputs)
         model = estimator(**parameters).fit(X, rows.y, t=rows.t, trajectory=rows.trajectory)
     return model, time.perf_counter() - start
-
-
-def _save(model: Any, path: Path) -> None:
-    from fewvars.files.persistence import save
-
-    save(model, path)
 
 
 def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float) -> None:
@@ -227,6 +207,6 @@ def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float
         title=f"What {' and '.join(roles.targets)} {depend} on",
         target_name=roles.targets,
         feature_names=roles.inputs,
-        command=shlex.join(["fewvars", *map(files.decoded, sys.argv[1:])]),
+        command=command_line(),
         seconds=seconds,
     )

@@ -1,11 +1,13 @@
 """`fewvars predict`: predict the rows of a file with a saved model; columns are matched by name."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fewvars._common.atomic import write_atomically
 from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from fewvars.files.tables import Table
 
 
-@click.command(short_help="Predict the rows of DATA with a saved model.")
+@click.command()
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @files.data_argument
 @click.option("--out", type=files.FILE, metavar="FILE", help="Write a .csv, .parquet or .npz file instead of stdout.")
@@ -58,65 +60,86 @@ def predict(
     """
     from fewvars.files.tables import SUFFIXES, table_bytes
 
+    suffix = ".csv" if out is None else out.suffix.lower()
     if smooth and time_column is None:
         raise click.UsageError("--smooth needs --time COLUMN.")
-    suffix = ".csv" if out is None else out.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: name it .csv, .parquet or .npz.")
     files.check_outputs([model, data], {"--out": out})
-    import numpy as np
-
-    from fewvars.estimators.base import BlockedEstimator
-    from fewvars.files.persistence import load
-
+    answer: dict[str, Any] = {}
     with warnings_as_notes():
-        estimator = load(model)
-        if not hasattr(estimator, "predict"):
-            raise ValueError(f"{model} holds a {type(estimator).__name__}, which cannot predict.")
-        smoothed = isinstance(estimator, BlockedEstimator) and estimator.findings().smoothed
-        if smooth and not smoothed:
-            raise ValueError(f"--smooth: {model} was fitted to inputs as measured; leave --smooth out.")
+        estimator, smoothed = _loaded(model, smooth)
         table = files.read(data, delimiter)
         used = _used(estimator, smooth)
         inputs = _matched(estimator, table, used, {time_column, trajectory}, quiet)
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
             columns.check_names(table, [name] if name is not None else [], option)
-        in_time = (time_column, trajectory) if smooth else (None, None)  # otherwise times are only copied
-        levels = {name: some for name, some in getattr(estimator, "levels_", {}).items() if name in inputs}
         if unseen is not None:
             estimator.unseen = unseen
-        for name, some in levels.items():
-            if estimator.unseen == "error":
-                check_levels(table, name, some)
-        roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=frozenset(levels))
-        rows = columns.Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
+        X, times = _inputs(estimator, table, inputs, used, (time_column, trajectory) if smooth else (None, None))
         if smoothed and not smooth and not quiet:
             note("The model was fitted to smoothed inputs: --time COLUMN --smooth would smooth these too.")
-        X = np.zeros((len(rows.X), used.size), np.asarray(rows.X).dtype)  # inputs that are not used may be anything
-        X[:, used] = rows.X
-        times = {"t": rows.t, "trajectory": rows.trajectory} if smooth else {}
-        classes = getattr(estimator, "classes_", np.empty(0))
-        probabilities = estimator.predict_proba(X, **times) if classes.size else np.empty((len(X), 0))
-        values = _most_probable(classes, probabilities) if classes.size else estimator.predict(X, **times)
-        values = values.reshape(len(X), -1)
+        if time_column is not None:
+            on_screen = out is None and sys.stdout.isatty()
+            answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
+        answer |= _predictions(estimator, X, times, answer)
         beyond = estimator.outside_range(X) if outside or hasattr(estimator, "input_range_") else None
         if beyond is not None and beyond.any() and not quiet:
             note(_extrapolations(beyond[:, used], inputs))
-    answer: dict[str, Any] = {}
-    if time_column is not None:
-        on_screen = out is None and sys.stdout.isatty()
-        answer[printable(time_column) if on_screen else time_column] = table.columns[time_column]
-    answer |= dict(zip(_headings(values.shape[1], answer), values.T, strict=True))
-    answer |= dict(zip((f"probability_{label}" for label in classes.tolist()), probabilities.T, strict=True))
     if beyond is not None and outside:
         answer["outside_range" if "outside_range" not in answer else "outside_range_"] = beyond.sum(axis=1)
     content = table_bytes(answer, suffix)
     if out is None:
         write(content.decode())
     else:
-        from fewvars._common.atomic import write_atomically
-
         write_atomically(out, content)
+
+
+def _loaded(path: Path, smooth: bool) -> tuple[Any, bool]:
+    """Return the model, which must be able to predict, and whether it was fitted to smoothed inputs."""
+    from fewvars.estimators.base import BlockedEstimator
+    from fewvars.files.persistence import load
+
+    estimator = load(path)
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"{path} holds a {type(estimator).__name__}, which cannot predict.")
+    smoothed = isinstance(estimator, BlockedEstimator) and estimator.findings().smoothed
+    if smooth and not smoothed:
+        raise ValueError(f"--smooth: {path} was fitted to inputs as measured; leave --smooth out.")
+    return estimator, smoothed
+
+
+def _inputs(
+    estimator: Any, table: "Table", inputs: list[str], used: "np.ndarray", in_time: tuple[str | None, str | None]
+) -> tuple["np.ndarray", dict[str, Any]]:
+    """Return the rows of all inputs of the model, and their times and runs if these are used."""
+    import numpy as np
+
+    levels = {name: known for name, known in getattr(estimator, "levels_", {}).items() if name in inputs}
+    for name, known in levels.items():
+        if estimator.unseen == "error":
+            check_levels(table, name, known)
+    roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=frozenset(levels))
+    rows = columns.Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
+    X = np.zeros((len(rows.X), used.size), np.asarray(rows.X).dtype)  # inputs that are not used may be anything
+    X[:, used] = rows.X
+    return X, {} if in_time[0] is None else {"t": rows.t, "trajectory": rows.trajectory}
+
+
+def _predictions(estimator: Any, X: "np.ndarray", times: dict[str, Any], taken: Iterable[str]) -> dict[str, Any]:
+    """Return the columns of predictions, and for a classifier those of the probabilities, by names not yet taken."""
+    probabilities = {}
+    if hasattr(estimator, "classes_"):
+        shares = estimator.predict_proba(X, **times)
+        values = _most_probable(estimator.classes_, shares)
+        headings = (f"probability_{label}" for label in estimator.classes_.tolist())
+        probabilities = dict(zip(headings, shares.T, strict=True))
+    else:
+        values = estimator.predict(X, **times)
+    values = values.reshape(len(X), -1)
+    names = ["prediction"] if values.shape[1] == 1 else [f"prediction_{k}" for k in range(values.shape[1])]
+    free = [name if name not in taken else f"{name}_" for name in names]
+    return dict(zip(free, values.T, strict=True)) | probabilities
 
 
 def _most_probable(classes: "np.ndarray", probabilities: "np.ndarray") -> "np.ndarray":
@@ -167,8 +190,3 @@ def _extrapolations(beyond: "np.ndarray", names: list[str]) -> str:
         f"{beyond.any(axis=1).sum()} of {len(beyond)} predictions are extrapolations: there {columns.some_of(worst)} "
         f"{'is' if len(worst) == 1 else 'are'} outside the range of the training data."
     )
-
-
-def _headings(n_outputs: int, taken: dict[str, Any]) -> list[str]:
-    names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
-    return [name if name not in taken else f"{name}_" for name in names]

@@ -5,13 +5,14 @@ from pathlib import Path
 import click
 
 from fewvars.cli._files import check_outputs
+from fewvars.cli._options import dask_option
 from fewvars.cli._terminal import debug_option, note, quiet_option, say
 
 _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
 _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
 
 
-@click.command(short_help="Repeat the experiments of the paper.")
+@click.command()
 @click.option(
     "--replicates",
     type=click.IntRange(min=1),
@@ -34,7 +35,7 @@ _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionar
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Number of processes on this machine.  [default: one per core]"
 )
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here.")
+@dask_option
 @click.option(
     "--rows",
     type=click.Path(file_okay=False, path_type=Path),

@@ -4,7 +4,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
 from fewvars._common.progress import Progress
+from fewvars._common.streams import RESAMPLES, stream
 from fewvars._common.threads import single_blas_thread
-from fewvars._common.validation import FloatArray, check_choice, check_jobs, check_real, check_seed, check_whole
+from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import Loss
-from fewvars.engine.network import ACTIVATIONS
 from fewvars.engine.solvers import Outcome
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.fitted import FittedFunction
 from fewvars.estimators.inputs import given_to_fit
+from fewvars.estimators.parameters import SearchParameters
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
@@ -36,28 +37,8 @@ MOST_REFITTED = 20_000  # rows; with more, the error of a quick fit stands for t
 Search = Callable[[Problem, Any, Progress], Any]
 
 
-class BlockedEstimator(FittedFunction):
+class BlockedEstimator(SearchParameters, FittedFunction):
     """Abstract: an estimator that searches on blocks of time and fits a head to what it found."""
-
-    # Parameters of all these estimators, stored by the constructors of the subclasses.
-    hidden_layer_sizes: tuple[int, ...]
-    activation: str
-    smoothing: str
-    head: str
-    max_degree: int
-    cv: Any
-    n_blocks: int
-    shuffle: Any
-    first_updates: int
-    path_updates: int
-    refit_updates: int
-    path_factor: float
-    batch_size: int
-    learning_rate: float
-    n_resamples: int
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
 
     path_: Any
     n_iter_: int
@@ -71,10 +52,6 @@ class BlockedEstimator(FittedFunction):
     @abstractmethod
     def _search(self, data: Prepared) -> Search:
         """Return the search on these inputs: all rows, or resamples of them."""
-
-    @abstractmethod
-    def _refitted_errors(self, found: Any, problem: Problem, settings: Any) -> FloatArray:
-        """Return the held-out errors (pieces,) of what was found, refitted to another problem."""
 
     @abstractmethod
     def _store(self, data: Prepared, found: Any, settings: Any) -> None:
@@ -96,8 +73,15 @@ class BlockedEstimator(FittedFunction):
         """Return the rows in the order in which blocks of them are held out."""
         return rows
 
-    def _interpret(self, data: Prepared, found: Any, choice: HeadChoice, settings: Any) -> None:
-        """Set the fitted attributes that also depend on the function."""
+    def _agree(self, data: Prepared, found: Any, choice: HeadChoice) -> None:
+        """Make what was found agree with the function: each variable is needed."""
+
+    def _keep_or_replace(self, data: Prepared, found: Any, own: Assessment) -> Assessment:
+        """Replace the function by a standard one if that predicts better; return the assessment of what remains."""
+        return own
+
+    def _interpret(self, data: Prepared, found: Any, settings: Any) -> None:
+        """Set the fitted attributes that depend on the final function."""
 
     def fit(
         self,
@@ -137,40 +121,49 @@ class BlockedEstimator(FittedFunction):
         self._loss.check(outputs)
         weight = _check_sample_weight(sample_weight, inputs, dtype=np.float64, ensure_non_negative=True)
         settings = self._settings()
-        absurd = np.zeros(len(inputs), bool)
-        if self._loss.measured:
-            absurd = np.any([absurd_values(column) for column in outputs.T], axis=0)
+        absurd = self._loss.measured & np.any([absurd_values(column) for column in outputs.T], axis=0)
         weight = np.where(given.counted & ~absurd, weight, 0.0)
         rows = self._ordered(Rows.of(inputs, outputs, weight, t, trajectory, self.cv), outputs)
         inputs, outputs = inputs[rows.chosen], outputs[rows.chosen]
         self.input_range_ = np.stack([inputs.min(axis=0), inputs.max(axis=0)])
         with Progress(self.verbose) as progress, single_blas_thread():
             order = RowOrder.of(rows, inputs, outputs, self.shuffle, self._input_names())
-            if order.shuffled and not rows.in_order:
-                mixed = rows.mixed(inputs, outputs, np.random.default_rng(settings.seed))
-                rows, inputs, outputs = rows.only(mixed), inputs[mixed], outputs[mixed]
-            versions = [
-                Prepared.of(
-                    version,
-                    outputs,
-                    n_blocks=self.n_blocks,
-                    n_splits=self._n_splits,
-                    shuffle=order.shuffled,
-                    own_past=order.own_past,
-                    seed=settings.seed,
-                    loss=self._loss,
-                )
-                for version in prepare_inputs(rows, inputs, self.smoothing, lagged=order.lagged)
+            left_out = [
+                f"Row {row} was left out: its target is absurdly far from all others." for row in np.flatnonzero(absurd)
             ]
+            self.notes_ = (*given.notes, *left_out, *order.notes)
+            versions = self._versions(rows, inputs, outputs, order, settings)
             data, search, found = self._best_version(versions, settings, progress)
             self.smoothed_ = data.inputs.smoothed
-            self.notes_ = (*given.notes, *map(_left_out, np.flatnonzero(absurd).tolist()), *order.notes)
             self._store(data, found, settings)
             progress.stage("head", "fit")
             choice, assessment = self._fit_function(data, found, settings, progress)
+            assessment = self._keep_or_replace(data, found, assessment)
             self._store_assessment(data, choice, assessment)
+            self._interpret(data, found, settings)
             if self.n_resamples:
                 self.selection_frequencies_ = self._frequencies(data, search, settings, progress)
+
+    def _versions(
+        self, rows: Rows, inputs: FloatArray, outputs: FloatArray, order: RowOrder, settings: Settings
+    ) -> list[Prepared]:
+        """Return the data to search on: smoothed, as measured, or first the one and then the other."""
+        if order.shuffled and not rows.in_order:
+            mixed = rows.mixed(inputs, outputs, np.random.default_rng(settings.seed))
+            rows, inputs, outputs = rows.only(mixed), inputs[mixed], outputs[mixed]
+        return [
+            Prepared.of(
+                version,
+                outputs,
+                n_blocks=self.n_blocks,
+                n_splits=self._n_splits,
+                shuffle=order.shuffled,
+                own_past=order.own_past,
+                seed=settings.seed,
+                loss=self._loss,
+            )
+            for version in prepare_inputs(rows, inputs, self.smoothing, lagged=order.lagged)
+        ]
 
     def _best_version(
         self, versions: list[Prepared], settings: Settings, progress: Progress
@@ -185,30 +178,10 @@ class BlockedEstimator(FittedFunction):
                 replace(version.as_measured(data.target.scaling, np.float32), held_out=first)
                 for version in (data, other)
             )
-            refitted = partial(self._refitted_errors, found, settings=settings)
-            if not smoothing_helps(smoothed, measured, settings, refitted):
+            if not smoothing_helps(smoothed, measured, settings, partial(found.refitted_errors, settings=settings)):
                 data, search = other, self._search(other)
                 found = _checked(search(data.problem, settings, progress))
         return data, search, found
-
-    def _checked_options(self) -> dict[str, Any]:
-        """Check the parameters that all searches share, and return them by the names of `Settings`."""
-        check_choice("activation", self.activation, ACTIVATIONS)
-        kinds_of(self.head, HeadSettings())
-        for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
-            check_whole(name, getattr(self, name))
-        check_whole("n_resamples", self.n_resamples, minimum=0)
-        check_real("path_factor", self.path_factor, minimum=1.0, strict=True)
-        check_real("learning_rate", self.learning_rate, strict=True)
-        given = self.hidden_layer_sizes if np.iterable(self.hidden_layer_sizes) else ()
-        widths = tuple(check_whole("hidden_layer_sizes", width) for width in given)
-        if not widths:
-            raise ValueError(
-                f"hidden_layer_sizes={self.hidden_layer_sizes!r}: give the width of each layer, as in (20, 20, 20)."
-            )
-        seed, n_jobs = check_seed(self.random_state), check_jobs(self.n_jobs)
-        shared = {field.name: getattr(self, field.name) for field in fields(Settings) if field.name != "seed"}
-        return {**shared, "hidden_layer_sizes": widths, "seed": seed, "n_jobs": n_jobs}
 
     def _fit_function(
         self, data: Prepared, found: Any, settings: Settings, progress: Progress
@@ -217,7 +190,7 @@ class BlockedEstimator(FittedFunction):
         simpler: Sequence[str] | None = None
         while True:
             choice = self._fit_head(data, settings, progress, simpler)
-            self._interpret(data, found, choice, settings)
+            self._agree(data, found, choice)
             assessment = self._assessment(data, found, choice, settings)
             simpler = choice.simpler
             if assessment.beats_null or not simpler:
@@ -269,8 +242,10 @@ class BlockedEstimator(FittedFunction):
         """Return how often each answer is found in bootstrap resamples of the blocks."""
         total: Any = 0.0
         for k in range(self.n_resamples):
-            problem = data.resampled(np.random.default_rng([settings.seed, k]), self.n_blocks)
-            total = total + self._votes(_checked(search(problem, settings.reseeded(k + 1), progress)))
+            rng = stream(settings.seed, RESAMPLES, k)
+            problem = data.resampled(rng, self.n_blocks)
+            own = replace(settings, seed=int(rng.integers(2**31 - 1)))
+            total = total + self._votes(_checked(search(problem, own, progress)))
         return total / self.n_resamples
 
 
@@ -279,7 +254,3 @@ def _checked(found: Any) -> Any:
     if found.first_outcome is Outcome.DIVERGED:
         warnings.warn(f"The first stage: {found.first_outcome.value}", stacklevel=5)
     return found
-
-
-def _left_out(row: int) -> str:
-    return f"Row {row} was left out: its target is absurdly far from all others."

@@ -96,7 +96,7 @@ def compare(
     verbose: int = 0,
     **parameters: Any,
 ) -> Comparison:
-    """Fit few variables, few directions and a plain network, and say which explains y with the fewest numbers.
+    """Fit few variables, few directions and a plain network, and recommend the simplest that predicts well.
 
     Parameters
     ----------

@@ -14,14 +14,7 @@ from fewvars.estimators.findings import Findings
 from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.inputs import column_names
 from fewvars.estimators.preparation import Prepared
-from fewvars.search.directions.search import (
-    Directions,
-    DirectionSettings,
-    find_directions,
-    fitted_directions,
-    refitted_errors,
-)
-from fewvars.search.problem import Problem
+from fewvars.search.directions.search import Directions, DirectionSettings, find_directions
 
 
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedRegressor, BlockedEstimator):
@@ -39,16 +32,9 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Find exactly this many directions; by default the number is found from the data.
     hidden_layer_sizes : tuple of int, default=(20, 20, 20)
         Units of the hidden layers of the network on the path. The first bounds the number of directions.
-    activation : str, default="tanh"
-        "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
-    smoothing : {"auto", "on", "off"}, default="auto"
-        Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
-        predict held-out blocks better than the measured ones; discrete columns are always left alone.
     head : {"auto", "network", "dictionary"}, default="auto"
         The function of the combinations: a network, or a sparse polynomial; "auto" chooses the one that predicts the
         held-out blocks better, or the polynomial in a tie.
-    max_degree : int, default=4
-        Largest degree of the polynomial.
     loss : {"squared", "huber", "poisson"}, default="squared"
         As in `FewVariablesRegressor`. With "poisson", the logarithm of the rate is a function of few directions.
     missing : {"error", "drop"}, default="error"
@@ -56,25 +42,13 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     cv : splitter, int or list of (train, test), optional
         Splits to use instead of the held-out blocks. The path sees the training rows of the first split; the first
         two compare the ranks, and all of them judge a weak direction.
-    n_blocks : int, default=20
-        Blocks of consecutive rows, a quarter of each held out in turn. Fewer if there are few rows.
-    shuffle : bool, default=False
-        Hold out random quarters of the rows instead of blocks, for rows that are not in time order.
-    first_updates, path_updates, refit_updates : int
-        Updates of the first stage, of each strength on the path, and of each refit along it.
-    path_factor : float, default=1.15
-        Ratio of neighbouring strengths on the path.
-    batch_size : int, default=128
-    learning_rate : float, default=0.005
     max_rank : int, default=10
         Largest number of directions that is considered.
     n_resamples : int, default=0
         Repeat the search on this many resamples of the blocks, for `selection_frequencies_`.
-    random_state : int, RandomState instance or None, default=None
-    n_jobs : int, optional
-        Threads over candidates. The result does not depend on it.
-    verbose : int, default=0
-        1 shows a progress bar.
+    activation, smoothing, max_degree, n_blocks, shuffle, first_updates, path_updates, refit_updates, path_factor, \
+batch_size, learning_rate, random_state, n_jobs, verbose
+        As in `FewVariablesRegressor`.
 
     Attributes
     ----------
@@ -88,7 +62,7 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     singular_values_ : (k,)
         How strongly y depends on each: root mean square of the derivative of y, in standard deviations, along it,
         decreasing. They are the singular values of the table of scaled gradients.
-    path_ : DirectionsPath
+    path_ : Path
     lambda_ : float
         The largest strength on the path at which at least as many directions were alive as were chosen.
     ranks_, rank_errors_, rank_errors_se_ : (candidates,)
@@ -100,17 +74,13 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         What `predict` evaluates; "mean" if there is no direction.
     equation_ : str or list of str
         The polynomial as text in z0, z1, ..., the columns of `transform`; only with a dictionary head.
-    head_errors_ : dict
-        Held-out error of each kind of head that was tried, in the same units, against y as measured.
-    smoothed_ : bool
-        Whether the inputs were smoothed.
-    input_range_ : (2, n_inputs)
-        The smallest and the largest value of each input in the training data; see `outside_range`.
     selection_frequencies_ : (max_rank + 1,), or more if more directions were asked for
         How often 0, 1, 2, ... directions were found; only with `n_resamples`.
     n_iter_ : int
         Updates of the first stage and the path.
-    n_features_in_, feature_names_in_
+    head_errors_, smoothed_, input_range_, expected_error_, expected_error_se_, expected_rmse_, residual_quantiles_, \
+notes_, n_features_in_, feature_names_in_
+        As in `FewVariablesRegressor`.
 
     Notes
     -----
@@ -188,11 +158,6 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_whole("max_rank", self.max_rank)
         if self.n_directions is not None:
             check_whole("n_directions", self.n_directions, minimum=0)
-            if self.n_directions > self.n_features_in_:
-                raise ValueError(
-                    f"n_directions={self.n_directions}: X has only {self.n_features_in_} columns; ask for at most "
-                    "that many."
-                )
             width = options["hidden_layer_sizes"][0]
             if self.n_directions > width:
                 raise ValueError(
@@ -205,27 +170,20 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         varying = int((~data.problem.constant_inputs).sum())
         if self.n_directions is not None and self.n_directions > varying:
             raise ValueError(
-                f"n_directions={self.n_directions}: of the columns of X only {varying} are not constant; ask for at "
+                f"n_directions={self.n_directions}: X has only {varying} columns that are not constant; ask for at "
                 "most that many."
             )
         return find_directions
 
-    def _refitted_errors(self, found: Directions, problem: Problem, settings: DirectionSettings) -> FloatArray:
-        return refitted_errors(found, problem, settings)
-
     def _store(self, data: Prepared, found: Directions, settings: DirectionSettings) -> None:
-        measured = data.as_measured(data.target.scaling)
-        loadings, self.singular_values_ = fitted_directions(found, measured, settings)
+        loadings, self.singular_values_ = found.fitted(data.as_measured(data.target.scaling), settings)
         self.directions_ = loadings / data.inputs.scaling.scale
         self.mean_ = data.inputs.scaling.mean
         self.n_directions_ = found.rank
         choice, samples = found.choice, data.problem.samples
         unit = samples.loss.error_unit(samples.Y, samples.weights)
-        self.ranks_, self.rank_errors_, self.rank_errors_se_ = (
-            choice.ranks,
-            choice.errors / unit,
-            choice.errors_se / unit,
-        )
+        self.ranks_ = choice.ranks
+        self.rank_errors_, self.rank_errors_se_ = choice.errors / unit, choice.errors_se / unit
         self.held_out_error_ = choice.held_out_error / unit
         self.path_, self.n_iter_, self.lambda_ = found.path, found.n_updates, found.strength
         if not self.n_directions_ and self.n_directions != 0:

@@ -140,14 +140,9 @@ class Findings:
         return tested and self.kind == "variables" and self.count > 1 and not self.interactions
 
     @property
-    def error_name(self) -> str:
-        """The name of the error, as a phrase that a number can follow."""
-        return self.loss.error_name
-
-    @property
     def error_unit(self) -> str:
         """The unit of the errors, in words."""
-        return SHARE if self.loss == SQUARED else self.error_name.rstrip(",")
+        return SHARE if self.loss == SQUARED else self.loss.error_name.rstrip(",")
 
     @property
     def null_error(self) -> float | None:

@@ -7,13 +7,14 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars._common.wording import first_few
 from fewvars.estimators.findings import Findings
+from fewvars.search.variables.evidence import WEAK
 
 
 def summary(found: Findings, target: str = "y") -> str:
     """Return a few lines about what a target depends on."""
     near = [(found.inputs[j], float(q)) for j, q in found.near_misses]
     expected = (found.expected_error, found.expected_error_se, found.expected_rmse)
-    error = expectation(found.error_name, *expected, found.null_error)
+    error = expectation(found.loss.error_name, *expected, found.null_error)
     lines = [*_headline(found, target), *_function(found, target), *error, *doubts(near, found.stand_ins)]
     return "\n".join([*lines, *found.notes])
 
@@ -27,12 +28,9 @@ def _headline(found: Findings, target: str) -> list[str]:
         if found.kind == "directions":
             lines.append(f"  {name}, singular value {found.importances[k]:.3g}")
             continue
-        evidence = f"without it the error rises by {found.importances[k]:.3g} ± {found.importances_se[k]:.2g}"
-        q_value = "" if found.q_values is None else f", q = {found.q_values[found.order[k]]:.2g}"
-        lines.append(f"  {name:<{width}}  {evidence}{q_value}{' (weak evidence)' if found.weak[k] else ''}")
-    if found.interactions:
-        lines.append("Interactions: " + first_few([f"{one} with {other}" for one, other in found.interactions]) + ".")
-    return lines
+        q_value = None if found.q_values is None else found.q_values[found.order[k]]
+        lines.append(f"  {name:<{width}}  {evidence(found.importances[k], found.importances_se[k], q_value)}")
+    return [*lines, *interactions(found.interactions)]
 
 
 def _function(found: Findings, target: str) -> list[str]:
@@ -41,6 +39,19 @@ def _function(found: Findings, target: str) -> list[str]:
     targets = found.equation_names(targets)
     texts = [f"  {name} = {equation}" for name, equation in zip(targets, equations, strict=True)]
     return [f"The function is {found.head.describe()}.", *texts]
+
+
+def evidence(importance: float, se: float, q_value: float | None) -> str:
+    """Return the evidence for a variable as a phrase; a q-value may be unknown."""
+    rise = f"without it the held-out error rises by {importance:.3g} ± {se:.2g}"
+    if q_value is None:
+        return rise
+    return f"{rise}, q = {q_value:.2g}" + (" (weak evidence)" if q_value > WEAK else "")
+
+
+def interactions(pairs: Sequence[Sequence[str]]) -> list[str]:
+    """Return a sentence about pairs of variables that act together; nothing if there are none."""
+    return [f"Interactions: {first_few([f'{one} with {other}' for one, other in pairs])}."] if pairs else []
 
 
 def expectation(

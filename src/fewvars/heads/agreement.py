@@ -34,13 +34,13 @@ class Agreed:
 
 
 def agree(
-    head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, weak: np.ndarray, max_degree: int = 4
+    form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray, weak: np.ndarray, max_degree: int = 4
 ) -> Agreed:
     """Add terms of unused variables if that helps, and drop variables whose removal does not raise the error.
 
     Parameters
     ----------
-    head : PolynomialHead
+    form : Polynomial
     trial : Trial
         All rows, and those to hold out.
     labels : (inputs,) group of each input of the function
@@ -51,8 +51,7 @@ def agree(
     max_degree : int
         Of terms that are added.
     """
-    form = head.polynomial
-    errors = _errors(form, trial)
+    given, errors = form, _errors(form, trial)
     max_degree = computable_degree(trial.X, trial.y, max_degree)
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
         longer = _enriched(form, labels == g, max_degree)
@@ -76,7 +75,7 @@ def agree(
         rise[g], spread[g] = trial.held_out.excess(lost, errors)
     if not used.any():
         return Agreed(MeanHead.fit(trial.X, trial.y, trial.weight), used, rise, spread)
-    if form is not head.polynomial:
+    if form is not given:
         form = refitted(form, trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
     return Agreed(PolynomialHead(restricted(form, used[labels])), used, rise, spread)
 
@@ -98,12 +97,12 @@ def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polyno
     return [with_terms(form, np.concatenate(terms)) for terms in found]
 
 
-def follow(head: PolynomialHead, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> tuple[Head, np.ndarray]:
+def follow(form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> tuple[Head, np.ndarray]:
     """Return the function of the groups that a polynomial uses or must keep, and which these are, (groups,) bool."""
-    used = kept | _used(head.polynomial, labels, kept.size)
+    used = kept | _used(form, labels, kept.size)
     if not used.any():
         return MeanHead.fit(trial.X, trial.y, trial.weight, loss=trial.loss), used
-    return PolynomialHead(restricted(head.polynomial, used[labels])), used
+    return PolynomialHead(restricted(form, used[labels])), used
 
 
 def _errors(form: Polynomial, trial: Trial) -> FloatArray:

@@ -77,7 +77,10 @@ class Head(ABC):
         return None
 
     def as_polynomial(self) -> Polynomial | None:
-        """Return the function as a polynomial, coefficients (terms, outputs), for reports; None if it is not one."""
+        """Return the function as a polynomial, coefficients (terms, outputs); None if it is not one.
+
+        Reports show its terms. A selection drops the inputs that it does not need, and then holds a `PolynomialHead`.
+        """
         return None
 
     def check(self) -> None:  # noqa: B027 - most heads have nothing to check

@@ -11,6 +11,7 @@ import numpy as np
 from fewvars._common.kinds import array, one_of, real, require
 from fewvars._common.threads import in_threads
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.engine.network import Network
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
@@ -80,7 +81,7 @@ class NetworkHead(Head):
     def describe(self) -> str:
         """Return how many networks there are, and their hidden layers."""
         widths = " and ".join(map(str, self.network.widths))
-        layers = f"{len(self.network.widths)} hidden layer{'' if len(self.network.widths) == 1 else 's'}"
+        layers = counted(len(self.network.widths), "hidden layer")
         return f"the average of {len(self.thetas)} neural networks with {layers} ({widths} units)"
 
     def export(self, graph: Graph, x: str) -> str:

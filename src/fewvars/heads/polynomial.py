@@ -9,6 +9,7 @@ import numpy as np
 
 from fewvars._common.kinds import one_of, require
 from fewvars._common.validation import FloatArray
+from fewvars._common.wording import counted
 from fewvars.engine.losses import SQUARED
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
@@ -59,7 +60,7 @@ class PolynomialHead(Head):
     def describe(self) -> str:
         """Return its number of terms, and whether it is linear or additive."""
         exponents = self.polynomial.exponents
-        n_terms = f"{len(exponents)} {'term' if len(exponents) == 1 else 'terms'}"
+        n_terms = counted(len(exponents), "term")
         if (exponents.sum(axis=1) <= 1).all():
             return f"linear, with {n_terms}"
         if self.n_inputs > 1 and (np.count_nonzero(exponents, axis=1) <= 1).all():

@@ -82,7 +82,7 @@ def _errors(facts: Facts) -> list[tuple[str, Any, str]]:
     expected = (
         "Error on new rows",
         number(facts.found.expected_error, 3) if np.isfinite(facts.found.expected_error) else "–",
-        f"± {facts.found.expected_error_se:.2g}: the {facts.found.error_name.rstrip(',')} to expect{without}.",
+        f"± {facts.found.expected_error_se:.2g}: the {facts.found.loss.error_name.rstrip(',')} to expect{without}.",
     )
     if facts.found.loss != SQUARED:
         return [expected]

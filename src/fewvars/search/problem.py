@@ -1,7 +1,7 @@
 """The input of a search: standardised samples, the rows to hold out, and the settings of its networks."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -93,10 +93,6 @@ class Settings:
     learning_rate: float = 0.005
     seed: int = 0
     n_jobs: int | None = None
-
-    def reseeded(self, k: int) -> Self:
-        """Return the same settings with another seed."""
-        return replace(self, seed=self.seed + k)
 
     @property
     def training(self) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def read_table(source: str | Path | bytes, *, delimiter: str | None = None) -> T
         2-d array named X gives columns x0, x1, ... or those named in the array `names`. NPZ files with
         pickled objects are rejected.
     delimiter : str, optional
-        Between the fields of a CSV. Default: a tab if the file is named .tsv or .tab, otherwise a comma.
+        Between the fields of a CSV. Default: a tab if the file is named .tsv or .tab, otherwise the separator that
+        splits the first two lines into the most fields.
 
     Raises
     ------

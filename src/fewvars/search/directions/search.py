@@ -61,6 +61,19 @@ class Directions:
         """The largest strength on the path at which at least as many directions were alive as were chosen."""
         return self.path.largest_strength(self.rank)
 
+    def refitted_errors(self, problem: Problem, settings: DirectionSettings) -> FloatArray:
+        """Return the held-out errors (pieces,) of what was found, refitted to other data."""
+        return _rank_search(problem, settings).refitted(self.choice.best).errors
+
+    def fitted(self, problem: Problem, settings: DirectionSettings) -> tuple[FloatArray, FloatArray]:
+        """Fit what was found to all rows: return orthonormal directions (k, inputs) and their singular values (k,)."""
+        directions: FloatArray = np.zeros((self.rank, problem.constant_inputs.size))
+        values: FloatArray = np.zeros(0)
+        if self.rank:
+            search = _rank_search(problem, settings)
+            directions[:, ~problem.constant_inputs], values = active_directions(search, self.choice.best)
+        return directions, values
+
 
 def find_directions(problem: Problem, settings: DirectionSettings, progress: Progress) -> Directions:
     """Find the directions that the outputs depend on, without side effects."""
@@ -89,23 +102,6 @@ def find_directions(problem: Problem, settings: DirectionSettings, progress: Pro
     most = min(settings.max_rank, settings.hidden_layer_sizes[0])
     choice = choose_directions(search, starts, likely, max_rank=most, n_directions=settings.n_directions)
     return Directions(choice, path, n_updates, first_outcome)
-
-
-def refitted_errors(found: Directions, problem: Problem, settings: DirectionSettings) -> FloatArray:
-    """Return the held-out errors (pieces,) of what was found, refitted to other data."""
-    return _rank_search(problem, settings).refitted(found.choice.best).errors
-
-
-def fitted_directions(
-    found: Directions, problem: Problem, settings: DirectionSettings
-) -> tuple[FloatArray, FloatArray]:
-    """Fit what was found to all rows: return orthonormal directions (k, inputs) and their singular values (k,)."""
-    directions: FloatArray = np.zeros((found.rank, problem.constant_inputs.size))
-    values: FloatArray = np.zeros(0)
-    if found.rank:
-        search = _rank_search(problem, settings)
-        directions[:, ~problem.constant_inputs], values = active_directions(search, found.choice.best)
-    return directions, values
 
 
 def _rank_search(problem: Problem, settings: DirectionSettings, progress: Progress | None = None) -> RankSearch:

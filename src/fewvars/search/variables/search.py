@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
 
 import numpy as np
 
@@ -77,6 +76,11 @@ class Variables:
         """The largest strength on the path at which at least as many groups were alive as were selected."""
         return self.path.largest_strength(int(self.support.groups.sum()))
 
+    def refitted_errors(self, problem: Problem, settings: VariableSettings) -> FloatArray:
+        """Return the held-out errors (pieces,) of what was found, judged on other data."""
+        judge: Judge = JUDGES[self.judge](problem, self.groups.labels, settings, lambda: None)
+        return judge.on(problem.held_out).judge([self.support.groups])[0].errors
+
 
 def find_variables(problem: Problem, groups: Groups, settings: VariableSettings, progress: Progress) -> Variables:
     """Find the groups of inputs that the outputs depend on, without side effects.
@@ -106,11 +110,11 @@ def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSett
 def _settled_in_closed_form(
     problem: Problem, groups: Groups, settings: VariableSettings, proposal: Proposal | None
 ) -> Variables:
-    closed = closed_search(problem, groups.labels, settings)
+    judge = _closed_judge(problem, groups.labels, settings)
     nested, fixed = [groups.included] if proposal is None else proposal.nested, settings.n_variables is not None
-    support = settled(closed, nested, groups.included, fixed=fixed)
+    support = settled(_search_by(judge), nested, groups.included, fixed=fixed)
     if proposal is not None and not fixed:
-        support = _with_related(closed, support, proposal, groups.included)
+        support = _with_related(judge, support, proposal, groups.included)
     return Variables(support, groups, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
 
 
@@ -143,7 +147,8 @@ def _found_along_path(
     found = partial(Variables, groups=groups, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
-        closed = closed_search(problem, groups.labels, settings)
+        ridge = _closed_judge(problem, groups.labels, settings)
+        closed = _search_by(ridge)
         tolerance = TIE if proposal.dependent else 0.0
         size = int(proposal.mask.sum())
         similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
@@ -151,7 +156,7 @@ def _found_along_path(
             support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
         else:
             support = settled(closed, proposal.nested, groups.included, tolerance, rivals=similar)
-        support = _with_related(closed, support, proposal, groups.included)
+        support = _with_related(ridge, support, proposal, groups.included)
         if not network_explains_more(search, closed, support.groups, nested, clearly=not proposal.dependent):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
@@ -168,23 +173,31 @@ def _found_along_path(
 
 
 def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
-    """Return the search that compares supports in closed form: of very many rows, on one in so many."""
+    """Return the search that compares supports in closed form."""
+    return _search_by(_closed_judge(problem, labels, settings))
+
+
+def _search_by(judge: RidgeJudge) -> SupportSearch:
+    return SupportSearch(judge, judge.samples, judge.labels)
+
+
+def _closed_judge(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> RidgeJudge:
+    """Return the judge in closed form; of very many rows, it is given one in so many."""
     few = problem.thinned(-(-len(problem.samples) // (MOST_SMOOTHED if problem.smoothed else MOST_ROWS)))
     if not few.reserve.weights.all():  # splits of the user's that hold out very few rows
         few = problem
-    return SupportSearch(RidgeJudge.of(few, labels, settings), few.samples, labels)
+    return RidgeJudge.of(few, labels, settings)
 
 
-def _with_related(search: SupportSearch, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
+def _with_related(judge: RidgeJudge, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
     """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good."""
     if proposal.related is None or not proposal.related.any():
         return support
-    judge = cast(RidgeJudge, search.judge)
-    mask, errors = thinned(search.samples, judge.terms, judge.held_out, proposal.related, included)
+    mask, errors = thinned(judge.samples, judge.terms, judge.held_out, proposal.related, included)
     [base] = judge.judge([support.groups])
     if judge.held_out.not_worse(base.errors, errors):
         return support
-    return settled(search, [*proposal.nested, mask], included, fixed=True)
+    return settled(_search_by(judge), [*proposal.nested, mask], included, fixed=True)
 
 
 def networks_matter(problem: Problem, proposal: Proposal) -> bool:
@@ -213,12 +226,6 @@ def network_explains_more(
     if clearly:
         return first.better(best.errors, rival.errors, UNTESTED)
     return first.typical(best.errors) < first.typical(rival.errors)
-
-
-def refitted_errors(found: Variables, problem: Problem, settings: VariableSettings) -> FloatArray:
-    """Return the held-out errors (pieces,) of what was found, judged on other data."""
-    judge: Judge = JUDGES[found.judge](problem, found.groups.labels, settings, lambda: None)
-    return judge.on(problem.held_out).judge([found.support.groups])[0].errors
 
 
 def _screened(search: SupportSearch, usable: np.ndarray, settings: VariableSettings) -> np.ndarray:
