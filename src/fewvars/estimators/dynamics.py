@@ -5,11 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fewvars._common.progress import Progress
-from fewvars._common.validation import FloatArray, check_choice, check_whole
+from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
 from fewvars.estimators.about_systems import angle_numbers, checked_controls, checked_derivatives, edge_masks
 from fewvars.estimators.all_equations import find_all
 from fewvars.estimators.equations import Equation, EquationSettings, System
@@ -229,7 +228,7 @@ class DynamicsRegressor(FittedSystem):
             raise ValueError(
                 f'dask={self.dask!r}: give the address of a scheduler, such as tcp://host:8786, or "local".'
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = check_seed(self.random_state)
         return EquationSettings(self.head, self.max_degree, self.n_blocks, self.n_resamples, seed)
 
     def _store(self, found: list[Equation], usable: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fewvars._common.streams import RESAMPLES, stream
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.measurements import Measurements
 from fewvars.estimators.preparation import Prepared
@@ -118,27 +119,22 @@ class System:
         problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
         mask, error = self._found(i)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
-        frequencies = np.full(mask.size, np.nan)
-        if settings.n_resamples:
-            votes = [
-                self._support(
-                    i,
-                    replace(
-                        prepared.resampled(np.random.default_rng([settings.seed, i, k]), settings.n_blocks),
-                        terms=self.terms,
-                        smoothed=data.smoothed,
-                    ),
-                    groups,
-                    noise,
-                )[0]
-                for k in range(settings.n_resamples)
-            ]
-            frequencies = np.mean(votes, axis=0)
+        frequencies = self._frequencies(i, prepared) if settings.n_resamples else np.full(mask.size, np.nan)
         averages = self._averages(i, problem)
         head, head_errors = choose_weak_head(
             self._columns(mask), averages, self._head_settings, head=settings.head, noise=noise
         )
         return Equation(mask, scores, p_values, frequencies, error, head, head_errors)
+
+    def _frequencies(self, i: int, prepared: Prepared) -> FloatArray:
+        """Return the share of resamples of the blocks in which each group is selected, (groups,)."""
+        settings, groups, noise = self.settings, self.groups(i), self._noise(i)
+        votes = []
+        for k in range(settings.n_resamples):
+            drawn = prepared.resampled(stream(settings.seed, RESAMPLES, i, k), settings.n_blocks)
+            problem = replace(drawn, terms=self.terms, smoothed=self.data.smoothed)
+            votes.append(self._support(i, problem, groups, noise)[0])
+        return np.mean(votes, axis=0)
 
     def held_out_error(self, i: int) -> float:
         """Return the held-out error of the i-th equation over the variance of its target; zero if that is constant."""
