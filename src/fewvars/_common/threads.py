@@ -62,10 +62,11 @@ def single_blas_thread() -> Iterator[None]:
 
 def in_threads(task: Callable[[T], R], items: Sequence[T], n_jobs: int | None) -> list[R]:
     """Return the task's result for each item, in order; the kernels release the interpreter's lock."""
-    if not items:
-        return []
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads <= 1:
+        return list(map(task, items))
     # Not a `with`: after Ctrl-C what is still waiting must not run.
-    pool = ThreadPoolExecutor(min(effective_n_jobs(n_jobs), len(items)))
+    pool = ThreadPoolExecutor(n_threads)
     try:
         return list(pool.map(task, items))
     finally:
