@@ -154,12 +154,12 @@ def improved(columns, target, least_sizes, subsets, gain, negligible):
         for step in range(1, largest):
             k = step if forward else largest - step
             chosen = np.empty(k, np.int64)
-            if forward:
+            if forward and (k == 1 or subsets[k - 1, 0] >= 0):
                 chosen[: k - 1] = subsets[k - 1, : k - 1]
                 chosen[k - 1] = best_addition(columns, target, least_sizes, chosen[: k - 1])
                 if chosen[k - 1] < 0:
                     continue
-            elif subsets[k + 1, 0] >= 0:
+            elif not forward and subsets[k + 1, 0] >= 0:
                 least = np.argmin(fit_columns(columns, target, subsets[k + 1, : k + 1])[1])
                 chosen[:least] = subsets[k + 1, :least]
                 chosen[least:] = subsets[k + 1, least + 1 : k + 1]

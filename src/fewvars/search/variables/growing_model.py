@@ -129,7 +129,7 @@ class GrowingModel:
         columns = self.design(term for term in self.chosen if group not in term.groups)
         sizes = np.linalg.norm(columns, axis=0)
         turn, s, _ = np.linalg.svd(self._Q.T @ (columns / np.where(sizes > 0, sizes, 1.0)))
-        rotated, size = self._Q @ turn, len(turn) - np.count_nonzero(s > 1e-6)  # what the others span comes first
+        rotated, size = self._Q @ turn, len(turn) - int((s > 1e-6).sum())  # what the others span comes first
         if not size:
             return 1.0
         others, lost = rotated[:, :-size], Bases(rotated[:, -size:].T[None], np.array([size]))
