@@ -38,7 +38,7 @@ def f_test(Y, small, large, weights=None):
 
 
 def p_of(model, term):
-    return model.p_value(model.orthogonal(term))
+    return model.p_values([term])[0]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from fewvars.engine.kernels import best_addition, elimination, exchange, fit_columns
+from fewvars.engine.kernels import best_addition, elimination, exchange, fit_columns, improved
 
 N, P = 30, 7
 NOTHING = np.zeros(P)
@@ -73,6 +73,16 @@ def test_exchanges_reach_the_best_subset_of_this_size(problem):
     found = exchange(columns, target, NOTHING, chosen, 1e-9, 0.0)
     best = min(residual(columns, target, subset) for subset in combinations(range(P), 3))
     assert found == pytest.approx(best, rel=1e-8)
+
+
+def test_bad_and_missing_subsets_are_improved_to_the_best(problem):
+    columns, target = problem
+    subsets = np.full((P, P - 1), -1)
+    subsets[3, :3], subsets[P - 1] = [0, 2, 3], np.arange(P - 1)
+    improved(columns, target, NOTHING, subsets, 1e-9, 0.0)
+    for size in range(1, P - 1):
+        best = min(residual(columns, target, subset) for subset in combinations(range(P), size))
+        assert residual(columns, target, subsets[size, :size]) == pytest.approx(best, rel=1e-8)
 
 
 @pytest.mark.parametrize("by_size", [False, True])

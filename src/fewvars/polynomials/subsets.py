@@ -5,7 +5,6 @@ Monomials are correlated, above all along a trajectory. Elimination alone then l
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.kernels import best_addition, elimination, exchange, fit_columns
+from fewvars.engine.kernels import elimination, improved
 from fewvars.polynomials.compressed import DEPENDENT, ROUNDING, reflected, triangle
 
 # Larger subsets come from elimination alone: an exchange among k terms takes k least-squares problems.
@@ -38,39 +37,11 @@ class Columns:
             both = triangle(np.asfortranarray(both))
         return Columns(both[:, :-1], both[:, -1].copy(), float(ROUNDING**2 * (target @ target)))
 
-    @cached_property
-    def _compiled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @property
+    def compiled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Columns (p, r), target, and squares (p,) of what rounding leaves of columns in the span of others."""
         columns = np.ascontiguousarray(self.factor.T)
         return columns, self.target, DEPENDENT**2 * np.einsum("ij,ij->i", columns, columns)
-
-    def residual(self, chosen: list[int]) -> float:
-        """Residual sum of squares of some columns."""
-        return self._fit(chosen)[0]
-
-    def without_least(self, chosen: list[int]) -> list[int]:
-        """Leave out the column whose removal raises the residual sum of squares least."""
-        least = int(self._fit(chosen)[1].argmin())
-        return chosen[:least] + chosen[least + 1 :]
-
-    def _fit(self, chosen: list[int]) -> tuple[float, FloatArray]:
-        columns, target, _ = self._compiled
-        return fit_columns(columns, target, np.array(chosen, np.int64))
-
-    def with_best(self, chosen: list[int]) -> list[int]:
-        """Add the column that lowers the residual sum of squares most."""
-        best = best_addition(*self._compiled, np.array(chosen, np.int64))
-        return [*chosen, best] if best >= 0 else chosen
-
-    def exchanged(self, chosen: list[int]) -> tuple[list[int], float]:
-        """Exchange one column for another as long as that lowers the residual sum of squares, which is returned too."""
-        found = np.array(chosen, np.int64)
-        residual = exchange(*self._compiled, found, _GAIN, self.negligible)
-        return found.tolist(), residual
-
-    def lower(self, residual: float, other: float) -> bool:
-        """Return whether one residual sum of squares is below another by more than rounding."""
-        return residual < other * (1 - _GAIN) - self.negligible
 
 
 def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
@@ -79,26 +50,15 @@ def best_subsets(problem: Columns) -> list[NDArray[np.intp]]:
     Those that elimination leaves are compared with those that grow from none and with those that lose one column of the
     next larger, each improved by exchanges.
     """
-    subsets: dict[int, list[int]] = {chosen.size: chosen.tolist() for chosen in eliminated(problem)}
-    sizes = range(1, min(LARGEST_EXCHANGED + 1, max(subsets)))
-    residuals = {size: problem.residual(subsets[size]) for size in sizes if size in subsets}
-    known: set[frozenset[int]] = set()  # where an exchange began or ended
-
-    def offer(chosen: list[int]) -> None:
-        if frozenset(chosen) in known:
-            return
-        found, residual = problem.exchanged(chosen)
-        known.update((frozenset(chosen), frozenset(found)))
-        size = len(found)
-        if size not in subsets or problem.lower(residual, residuals[size]):
-            subsets[size], residuals[size] = found, residual
-
-    for size in sizes:
-        offer(problem.with_best(subsets[size - 1]))
-    for size in reversed(sizes):
-        if size + 1 in subsets:
-            offer(problem.without_least(subsets[size + 1]))
-    return [np.sort(np.array(subsets[size], dtype=np.intp)) for size in sorted(subsets, reverse=True)]
+    subsets = {chosen.size: chosen for chosen in eliminated(problem)}
+    largest = min(LARGEST_EXCHANGED + 1, max(subsets))
+    table = np.full((largest + 1, largest), -1, np.int64)
+    for size, chosen in subsets.items():
+        if size <= largest:
+            table[size, :size] = chosen
+    improved(*problem.compiled, table, _GAIN, problem.negligible)
+    subsets.update((size, np.sort(table[size, :size])) for size in range(1, largest) if table[size, 0] >= 0)
+    return [subsets[size] for size in sorted(subsets, reverse=True)]
 
 
 def eliminated(problem: Columns, more_than: int = -1, *, by_size: bool = False) -> list[NDArray[np.intp]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,6 +106,16 @@ class HeldOut:
             weights += np.bincount(label, sample_weight[test], minlength=count)
         return cls(splits, tuple(labels), weights, by_ratio)
 
+    @cached_property
+    def tested(self) -> np.ndarray:
+        """The held-out rows of all splits, one split after the other."""
+        return np.concatenate([test for _, test in self.splits])
+
+    @cached_property
+    def _pieces(self) -> np.ndarray:
+        """The piece of each of them."""
+        return np.concatenate(self.labels)
+
     def first(self, n: int = 1) -> "HeldOut":
         """Keep only the first n splits, by default one."""
         labels = self.labels[:n]
@@ -148,20 +159,19 @@ class HeldOut:
 
     def piece_errors(self, losses: Sequence[FloatArray], sample_weight: FloatArray) -> FloatArray:
         """Return the mean loss of each piece, given those of the held-out rows of each split."""
-        total = np.zeros(self.weights.size)
-        for (_, test), label, lost in zip(self.splits, self.labels, losses, strict=True):
-            total += np.bincount(label, sample_weight[test] * lost, minlength=total.size)
+        lost = sample_weight[self.tested] * np.concatenate(losses)
+        total = np.bincount(self._pieces, lost, minlength=self.weights.size)
         return total / np.where(self.weights > 0, self.weights, 1.0)
 
     def mean(self, errors: FloatArray) -> float:
         """Return the mean over all held-out rows of what `piece_errors` returned."""
-        return float(np.average(errors, weights=self.weights))
+        return float(self.weights @ errors / self.weights.sum())
 
     def typical(self, errors: FloatArray) -> float:
         """Return the geometric mean over the pieces, which hard pieces do not dominate, or the plain mean."""
         if not self.by_ratio:
             return self.mean(errors)
-        return float(np.exp(np.average(np.log(errors + NEGLIGIBLE), weights=self.weights)))
+        return float(np.exp(self.mean(np.log(errors + NEGLIGIBLE))))
 
     def measured(self, errors: FloatArray) -> tuple[float, float]:
         """Return the mean of what `piece_errors` returned, and its standard error over the pieces."""

@@ -11,7 +11,7 @@ from fewvars.engine.kernels.evaluation import (
 )
 from fewvars.engine.kernels.losses import CROSS_ENTROPY, HUBER, POISSON, SQUARED_ERROR
 from fewvars.engine.kernels.passes import BLOCK
-from fewvars.engine.kernels.subsets import best_addition, elimination, exchange, fit_columns
+from fewvars.engine.kernels.subsets import best_addition, elimination, exchange, fit_columns, improved
 from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "exchange",
     "fit_columns",
     "full_gradient",
+    "improved",
     "input_jacobian",
     "parameter_jacobian",
     "predict",

@@ -137,6 +137,44 @@ def exchange(columns, target, least_sizes, chosen, gain, negligible):
 
 
 @jit
+def improved(columns, target, least_sizes, subsets, gain, negligible):
+    """Improve subsets (1 + largest, largest) by growing, shrinking and exchanges.
+
+    Row k holds a subset of k columns; -1 as its first number says that there is none. Those that are given are compared
+    with those that grow from none and with those that lose one column of the next larger, each improved by exchanges.
+    The last row is only a start. What is lower by less than a share `gain` or than `negligible` is not an improvement.
+    """
+    largest = subsets.shape[1]
+    residuals = np.full(largest, np.inf)
+    begun, ended = np.full_like(subsets, -1), np.full_like(subsets, -1)
+    for k in range(1, largest):
+        if subsets[k, 0] >= 0:
+            residuals[k] = fit_columns(columns, target, subsets[k, :k])[0]
+    for forward in (True, False):
+        for step in range(1, largest):
+            k = step if forward else largest - step
+            chosen = np.empty(k, np.int64)
+            if forward and (k == 1 or subsets[k - 1, 0] >= 0):
+                chosen[: k - 1] = subsets[k - 1, : k - 1]
+                chosen[k - 1] = best_addition(columns, target, least_sizes, chosen[: k - 1])
+                if chosen[k - 1] < 0:
+                    continue
+            elif not forward and subsets[k + 1, 0] >= 0:
+                least = np.argmin(fit_columns(columns, target, subsets[k + 1, : k + 1])[1])
+                chosen[:least] = subsets[k + 1, :least]
+                chosen[least:] = subsets[k + 1, least + 1 : k + 1]
+            else:
+                continue
+            start = np.sort(chosen)
+            if (start == begun[k, :k]).all() or (start == ended[k, :k]).all():
+                continue
+            residual = exchange(columns, target, least_sizes, chosen, gain, negligible)
+            begun[k, :k], ended[k, :k] = start, np.sort(chosen)
+            if residual < residuals[k] * (1 - gain) - negligible:
+                subsets[k, :k], residuals[k] = chosen, residual
+
+
+@jit
 def elimination(upper, target, by_size):
     """In which step each column of a triangular problem (a, a), (a,) leaves: a tenth of them at a time, (a,).
 

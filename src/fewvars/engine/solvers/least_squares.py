@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, get_blas_funcs
+from scipy.linalg import get_blas_funcs
+from scipy.linalg.lapack import dposv
 
 from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_real, check_whole
@@ -141,9 +142,8 @@ def _damped_descent(problem: _Problem, at: _Point, damping: float, growth: float
 
 def _damped_step(matrix: FloatArray, damping: FloatArray, slope: FloatArray) -> FloatArray:
     """Return -(matrix + diag(damping))^-1 slope, or zero if rounding has made the matrix indefinite."""
-    try:
-        with single_blas_thread():
-            factor = cho_factor(matrix + np.diag(damping), overwrite_a=True, check_finite=False)
-            return -cho_solve(factor, slope, check_finite=False)
-    except np.linalg.LinAlgError:
-        return np.zeros_like(slope)
+    damped = matrix.copy(order="F")
+    np.einsum("ii->i", damped)[:] += damping
+    with single_blas_thread():
+        _, step, failed = dposv(damped, -slope, overwrite_a=True)
+    return np.zeros_like(slope) if failed else step

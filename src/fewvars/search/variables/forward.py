@@ -8,7 +8,6 @@ import numpy as np
 from fewvars.search.variables.growing_model import GrowingModel, smallest
 from fewvars.search.variables.products import suspicious_products, suspicious_surfaces
 from fewvars.search.variables.terms import Term
-from fewvars.search.variables.unexplained import effective_rows
 
 LEVEL = 0.025  # of the first group that enters
 TOLERANCE = 0.5  # share of it by which the level rises with every selected group: among many, one may be wrong
@@ -95,9 +94,9 @@ def related_groups(model: GrowingModel, usable: np.ndarray) -> np.ndarray:
     p_values = np.ones(usable.size)
     for kind in ("line", "curve"):
         rivals = usable.sum() / _share(model, kind)
-        for group in np.flatnonzero(usable & (model.screen(kind) * rivals <= LEVEL)).tolist():
-            p_value = model.p_value(model.orthogonal(Term(kind, (group,)))) * rivals
-            p_values[group] = min(p_values[group], p_value)
+        groups = np.flatnonzero(usable & (model.screen(kind) * rivals <= LEVEL))
+        found = model.p_values([Term(kind, (group,)) for group in groups.tolist()]) * rivals
+        p_values[groups] = np.minimum(p_values[groups], found)
     found = np.zeros_like(usable)
     found[smallest(p_values, MOST_RELATED)] = True
     return found & (p_values <= LEVEL)
@@ -133,10 +132,8 @@ def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, 
     """Yield lines and curves of new groups, and their products with groups that are in."""
     for kind in ("line", "curve"):
         p_values = np.where(outside, model.screen(kind), 2.0)
-        for group in smallest(p_values, _SHORTLIST):
-            term = Term(kind, (group,))
-            if outside[group] and (kind == "line" or model.terms.bends(group)):
-                yield model.p_value(model.orthogonal(term)) * outside.sum() / _share(model, kind), term
+        groups = [group for group in smallest(p_values, _SHORTLIST) if outside[group]]
+        yield from _of_single_groups(model, kind, groups, int(outside.sum()))
     inside = np.flatnonzero(model.mask)
     if inside.size:
         yield from _products(model, outside | model.mask, inside)
@@ -145,10 +142,15 @@ def _entries(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, 
 def _waves(model: GrowingModel, outside: np.ndarray) -> Iterator[tuple[float, Term]]:
     """Yield waves of new groups, if they are not too many."""
     if model.terms.Z.size <= MOST_FOR_WAVES:
-        for group in np.flatnonzero(outside).tolist():
-            if model.terms.bends(group):
-                term = Term("wave", (group,))
-                yield model.p_value(model.orthogonal(term)) * outside.sum() / _share(model, "wave"), term
+        yield from _of_single_groups(model, "wave", np.flatnonzero(outside).tolist(), int(outside.sum()))
+
+
+def _of_single_groups(
+    model: GrowingModel, kind: str, groups: Iterable[int], n_rivals: float
+) -> Iterator[tuple[float, Term]]:
+    """Yield terms of single groups, with their adjusted p-values."""
+    terms = [Term(kind, (group,)) for group in groups if kind == "line" or model.terms.bends(group)]
+    yield from zip(model.p_values(terms) * n_rivals / _share(model, kind), terms, strict=True)
 
 
 def _products(model: GrowingModel, usable: np.ndarray, ones: np.ndarray) -> Iterator[tuple[float, Term]]:
@@ -173,14 +175,14 @@ def _new_pairs(
 ) -> Iterator[tuple[float, Term]]:
     """Yield terms of the groups of pairs of inputs, at least one of them new, that enough rows carry."""
     labels, inside = model.terms.labels, model.mask
-    for i, j in pairs:
-        one, other = sorted((int(labels[i]), int(labels[j])))
-        term = Term(kind, (one, other))
-        if one == other or not (usable[one] and usable[other]) or (inside[one] and inside[other]):
-            continue
-        basis = model.orthogonal(term)
-        if effective_rows(basis) >= FEWEST_FOR_PRODUCTS:
-            yield model.p_value(basis) * n_rivals / _share(model, kind), term
+    groups = [tuple(sorted((int(labels[i]), int(labels[j])))) for i, j in pairs]
+    terms = [
+        Term(kind, (one, other))
+        for one, other in groups
+        if one != other and usable[one] and usable[other] and not (inside[one] and inside[other])
+    ]
+    p_values = model.p_values(terms, FEWEST_FOR_PRODUCTS)
+    yield from zip(p_values * n_rivals / _share(model, kind), terms, strict=True)
 
 
 def _refine(model: GrowingModel) -> None:
@@ -189,11 +191,10 @@ def _refine(model: GrowingModel) -> None:
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
         n_rivals = len(bends) + n_groups * (n_groups - 1) / 2
-        found = [(model.p_value(model.orthogonal(term)) * n_rivals, term) for term in (*bends, *products)]
-        p_value, term = min(found, default=(1.0, None), key=lambda entry: entry[0])
-        if term is None or p_value > REFINEMENT:
+        p_values = np.r_[model.p_values(bends), model.p_values(products, FEWEST_FOR_PRODUCTS)] * n_rivals
+        if p_values.min(initial=np.inf) > REFINEMENT:
             return
-        model.add(term)
+        model.add([*bends, *products][int(p_values.argmin())])
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:
@@ -215,7 +216,7 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
     inputs = np.flatnonzero(inside[labels])
     for i, j in suspicious_products(model, inputs, _SHORTLIST, among=inputs):
         term = Term("product", tuple(sorted((int(labels[i]), int(labels[j])))))
-        if labels[i] != labels[j] and effective_rows(model.orthogonal(term)) >= FEWEST_FOR_PRODUCTS:
+        if labels[i] != labels[j]:
             yield term
 
 

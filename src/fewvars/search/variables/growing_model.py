@@ -18,7 +18,7 @@ from fewvars.engine.solvers.reweighted import reweighted_least_squares
 from fewvars.search.variables.main_effects import MainEffects
 from fewvars.search.variables.terms import Term, Terms
 from fewvars.search.variables.testable import Testable
-from fewvars.search.variables.unexplained import Unexplained
+from fewvars.search.variables.unexplained import Bases, Unexplained
 from fewvars.series.dependence import DEPENDENT, RowFilter, autocorrelation_time
 from fewvars.series.row_order import repeats_itself
 
@@ -26,6 +26,7 @@ CLIP = 3.0  # robust standard deviations beyond which a residual counts no more 
 WILD = 6.0  # and beyond which an output is clipped before supports are compared
 NEARLY_HALF = 0.4  # of the rows: with labels, the commoner one fills more than that
 SHORTEST_BLOCK = 5  # of dependent rows: no filter removes all dependence
+_BATCH = 1_000_000  # entries of the columns of terms that are tested at once
 _RIDGE = 1e-4  # times the number of rows: keeps separable classes finite
 
 
@@ -59,11 +60,6 @@ class GrowingModel:
     def degrees_of_freedom(self) -> int:
         """Rows less columns."""
         return self._unexplained.degrees_of_freedom
-
-    @property
-    def _unexplained(self) -> Unexplained:
-        """The residual in the form that the tests need."""
-        return self._tested(self.residual, self._Q.shape[1])
 
     def _tested(self, residual: FloatArray, n_columns: int) -> Unexplained:
         return Unexplained(residual, n_columns, self.n_counted, self.block, self.loss.labels)
@@ -102,41 +98,50 @@ class GrowingModel:
         self.chosen = list(chosen)
         self._rebuild()
 
+    def p_values(self, terms: Sequence[Term], fewest_rows: int = 0) -> FloatArray:
+        """Return the p-value of adding each of some terms, infinite if fewer rows carry what it adds, (terms,)."""
+        found = np.ones(len(terms))
+        widths = [self.terms.columns(term).shape[1] for term in terms]
+        for width in set(widths):
+            same = [k for k, other in enumerate(widths) if other == width]
+            at_once = max(1, _BATCH // (width * len(self.Y)))
+            for batch in (same[first : first + at_once] for first in range(0, len(same), at_once)):
+                bases = self._bases([terms[k] for k in batch])
+                carried = bases.effective_rows >= fewest_rows
+                found[batch] = np.where(carried, self._unexplained.p_values(bases), np.inf)
+        return found
+
     def orthogonal(self, term: Term) -> FloatArray:
         """Return an orthonormal basis (n, m) of what the term adds to the model."""
-        columns = self.filter.apply(self.terms.columns(term))
-        sizes = np.linalg.norm(columns, axis=0)
-        rest = columns / np.where(sizes > 0, sizes, 1.0)
-        for _ in range(2):
-            rest -= self._Q @ (self._Q.T @ rest)
-        if rest.shape[1] == 1:
-            size = np.linalg.norm(rest)
-            return rest / size if size > 1e-3 else rest[:, :0]
-        U, s, _ = np.linalg.svd(rest, full_matrices=False)
-        return U[:, s > 1e-3]
+        bases = self._bases([term])
+        return np.linalg.qr(bases.rows[0][bases.rows[0].any(axis=1)].T)[0]
 
-    def p_value(self, basis: FloatArray) -> float:
-        """Return the p-value of adding columns that are orthonormal to each other and to the model, (n, m)."""
-        return self._unexplained.p_value(basis)
+    def _bases(self, terms: Sequence[Term]) -> Bases:
+        """Return bases of what terms with equally many columns add to the model."""
+        columns = self.filter.apply(np.column_stack([self.terms.columns(term) for term in terms])).T
+        sizes = np.sqrt(np.einsum("ij,ij->i", columns, columns))[:, None]
+        rest = columns / np.where(sizes > 0, sizes, 1.0)
+        rest -= (rest @ self._Q) @ self._Q.T
+        return Bases.of(rest.reshape(len(terms), -1, len(self.Y)))
 
     def dropped_p_value(self, group: int) -> float:
         """Return the p-value of leaving out every term that a group occurs in."""
-        others = self._basis([term for term in self.chosen if group not in term.groups])
-        rest = self._Q - others @ (others.T @ self._Q)
-        squares, vectors = np.linalg.eigh(rest.T @ rest)  # LAPACK's divide and conquer for `svd` may not converge here
-        large = squares > 1e-6
-        lost = rest @ (vectors[:, large] / np.sqrt(squares[large]))
-        if not lost.shape[1]:
+        columns = self.design(term for term in self.chosen if group not in term.groups)
+        sizes = np.linalg.norm(columns, axis=0)
+        turn, s, _ = np.linalg.svd(self._Q.T @ (columns / np.where(sizes > 0, sizes, 1.0)))
+        rotated, size = self._Q @ turn, len(turn) - int((s > 1e-6).sum())  # what the others span comes first
+        if not size:
             return 1.0
+        others, lost = rotated[:, :-size], Bases(rotated[:, -size:].T[None], np.array([size]))
         left, outputs = self._unexplained, self.robust_outputs
         if not self.loss.measured:
             outputs = self._left(others)
         if self.loss.labels:  # a model that predicts nearly all labels with certainty leaves too little to compare with
-            return self._tested(outputs - others @ (others.T @ outputs), others.shape[1]).p_value(lost)
-        explained = ((lost.T @ outputs) ** 2).sum(axis=0)
+            return float(self._tested(outputs - others @ (others.T @ outputs), others.shape[1]).p_values(lost)[0])
+        explained = ((lost.rows[0] @ outputs) ** 2).sum(axis=0)
         variance = (self.residual**2).sum(axis=0) / max(self.degrees_of_freedom, 1)
-        ratio = explained / lost.shape[1] / np.maximum(variance, 1e-300) / left.inflation(lost)
-        return float(left.combined(ratio, lost.shape[1], left.denominators(0)))
+        ratio = explained / size / np.maximum(variance, 1e-300) / left.inflation(lost)[0]
+        return float(left.combined(ratio, size, left.denominators(0)))
 
     def screen(self, kind: str) -> FloatArray:
         """Return plain p-values (groups,) of adding a line or a curve of each group."""
@@ -189,6 +194,7 @@ class GrowingModel:
         if self.dependent:
             time = max(map(autocorrelation_time, self.residual.T))
             self.block = max(SHORTEST_BLOCK, int(np.ceil(2.0 * time)))
+        self._unexplained = self._tested(self.residual, self._Q.shape[1])
 
     def _settle_clipped(self) -> None:
         middle = medians(self._y)

@@ -14,6 +14,8 @@ from typing import final
 import numpy as np
 
 from fewvars._common.validation import FloatArray
+from fewvars.engine.losses import Loss
+from fewvars.search.held_out import HeldOut
 from fewvars.search.variables.terms import Term, Terms
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -78,7 +80,23 @@ class RidgeEquations(ABC):
 
     def predictions(self, coefficients: FloatArray) -> list[FloatArray]:
         """Return predictions (strengths, test, outputs) of the held-out rows of each split."""
-        return [columns @ fits for columns, fits in zip(self._tests, coefficients, strict=True)]
+        n_strengths, m, n_outputs = coefficients.shape[1:]
+        side_by_side = coefficients.transpose(0, 2, 1, 3).reshape(-1, m, n_strengths * n_outputs)
+        found = [columns @ fits for columns, fits in zip(self._tests, side_by_side, strict=True)]
+        return [split.reshape(-1, n_strengths, n_outputs).transpose(1, 0, 2) for split in found]
+
+    def best(
+        self, coefficients: FloatArray, held_out: HeldOut, loss: Loss
+    ) -> tuple[int, tuple[FloatArray, ...], FloatArray]:
+        """Return which strength predicts best, its losses (test,) for each split, and its errors (pieces,)."""
+        predicted = np.concatenate(self.predictions(coefficients), axis=1)
+        Y = np.broadcast_to(self.Y[held_out.tested], predicted.shape)
+        shape = (-1, Y.shape[2])
+        losses = loss.values(predicted.reshape(shape), Y.reshape(shape)).reshape(predicted.shape[:2])
+        errors = [held_out.piece_errors([own], self.weights) for own in losses]
+        best = int(np.argmin([held_out.typical(error) for error in errors]))
+        ends = np.cumsum([len(test) for _, test in self.splits])
+        return best, tuple(np.split(losses[best], ends[:-1])), errors[best]
 
     @cached_property
     def _tests(self) -> tuple[FloatArray, ...]:
@@ -93,23 +111,24 @@ class NormalEquations(RidgeEquations):
     @cached_property
     def _grams(self) -> tuple[FloatArray, FloatArray]:
         """The matrices (splits, m, m) and the right-hand sides (splits, m, outputs)."""
-        F, Y, weights = self.design.columns, self.Y, self.weights[:, None]
-        gram, cross = F.T @ (weights * F), F.T @ (weights * Y)
+        roots = np.sqrt(self.weights)[:, None]
+        F, Y = self.design.columns * roots, self.Y * roots
         grams, crosses = [], []
         for train, _ in self.splits:
             out = np.ones(len(F), bool)
             out[train] = False
-            weighted = F[out] * weights[out]
-            grams.append(gram - F[out].T @ weighted)
-            crosses.append(cross - weighted.T @ Y[out])
-        return np.array(grams), np.array(crosses)
+            own = F[out]
+            grams.append(own.T @ own)  # of an array with its own transpose BLAS computes half
+            crosses.append(own.T @ Y[out])
+        return F.T @ F - np.array(grams), F.T @ Y - np.array(crosses)
 
     def coefficients(self, mask: np.ndarray, strengths: Sequence[float]) -> FloatArray:
         """Return the fits to the groups of a mask, (splits, strengths, m, outputs); zero for columns of others."""
         grams, crosses = self._grams
         places = self.design.places(mask)
-        ridges = np.multiply.outer([len(train) for train, _ in self.splits], strengths)[:, :, None, None]
-        own = grams[:, None, places[:, None], places] + ridges * np.eye(places.size)
+        ridges = np.multiply.outer([len(train) for train, _ in self.splits], strengths)[:, :, None]
+        own = np.repeat(grams[:, None, places[:, None], places], len(strengths), axis=1)
+        np.einsum("skmm->skm", own)[:] += ridges
         found = np.zeros((*own.shape[:2], *crosses.shape[1:]))
         found[:, :, places] = np.linalg.solve(own, crosses[:, None, places])
         return found

@@ -87,16 +87,9 @@ class PolynomialJudge:
 
     def _verdict(self, equations: NormalEquations, mask: np.ndarray) -> Verdict:
         fits = equations.coefficients(mask, STRENGTHS)
-        losses = [
-            [self.samples.loss.values(predicted, equations.Y[test]) for predicted in predictions]
-            for predictions, (_, test) in zip(equations.predictions(fits), self.held_out.splits, strict=True)
-        ]
-        errors = [
-            self.held_out.piece_errors(per_strength, self.samples.weights) for per_strength in zip(*losses, strict=True)
-        ]
-        best = int(np.argmin([self.held_out.typical(error) for error in errors]))
+        best, losses, errors = equations.best(fits, self.held_out, self.samples.loss)
         state = (equations.design, fits[0][best])
-        return Verdict(mask, tuple(split[best] for split in losses), errors[best], state)
+        return Verdict(mask, losses, errors, state)
 
 
 def monomials(terms: Terms, mask: np.ndarray, degree: int) -> Design:

@@ -41,7 +41,7 @@ def suspicious_surfaces(model: GrowingModel, ones: np.ndarray, most: int = 8) ->
 
     The powers of each input are orthogonal, so that of independent inputs the products are, too.
     """
-    powers = model.terms.orthogonal_powers()
+    powers = model.terms.orthogonal_powers
     n, _, d = powers.shape
     own = powers[:, :, ones]
     strength = np.zeros((ones.size, d), np.float32)

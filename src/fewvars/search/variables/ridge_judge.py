@@ -69,6 +69,7 @@ class RidgeJudge:
     given_terms: Terms | None = None
     _designs: dict[str, Design] = field(default_factory=dict, repr=False)
     _equations: dict[str, RidgeEquations] = field(default_factory=dict, init=False, repr=False)
+    _verdicts: dict[bytes, Verdict] = field(default_factory=dict, init=False, repr=False)
 
     name: ClassVar[str] = "ridge"
     fewest_rows: ClassVar[int] = 8
@@ -93,12 +94,14 @@ class RidgeJudge:
 
     def judge(self, masks: Sequence[np.ndarray], like: Verdict | None = None, effort: int = 1) -> list[Verdict]:
         """Fit each support in closed form."""
-        self._prepare(masks)
-        return in_threads(self._verdict, masks, self.n_jobs)
+        new = {mask.tobytes(): mask for mask in masks if mask.tobytes() not in self._verdicts}
+        self._prepare(list(new.values()))
+        self._verdicts.update(zip(new, in_threads(self._verdict, list(new.values()), self.n_jobs), strict=True))
+        return [self._verdicts[mask.tobytes()] for mask in masks]
 
     def tuned(self, mask: np.ndarray, effort: int = 1) -> tuple["RidgeJudge", Verdict]:
         """Return this judge: every verdict already uses the best family."""
-        return self, self._verdict(mask)
+        return self, self.judge([mask])[0]
 
     def residuals(self, verdict: Verdict, rows: np.ndarray) -> FloatArray:
         """Return what the fit to the first split leaves unexplained in some rows, (rows, outputs)."""
@@ -152,14 +155,6 @@ class RidgeJudge:
         equations = self._equations_of(family, mask)
         strengths = STRENGTHS if self.samples.loss.measured else LIKELIHOOD_STRENGTHS
         fits = equations.coefficients(mask, strengths)
-        values, Y = self.samples.loss.values, equations.Y
-        losses = [
-            [values(predicted, Y[test]) for predicted in predictions]
-            for predictions, (_, test) in zip(equations.predictions(fits), self.held_out.splits, strict=True)
-        ]
-        errors = [
-            self.held_out.piece_errors(per_strength, self.samples.weights) for per_strength in zip(*losses, strict=True)
-        ]
-        best = int(np.argmin([self.held_out.typical(e) for e in errors]))
+        best, losses, errors = equations.best(fits, self.held_out, self.samples.loss)
         state = RidgeFit(family, strengths[best], equations.design, fits[0][best])
-        return Verdict(mask, tuple(split[best] for split in losses), errors[best], state)
+        return Verdict(mask, losses, errors, state)

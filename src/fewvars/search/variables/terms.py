@@ -127,8 +127,9 @@ class Terms:
     def wave(self, group: int) -> FloatArray:
         """Higher powers, a kink and waves, for what a cubic cannot follow."""
         z = np.clip(self.Z[:, self.members[group]], -REACH, REACH)
+        fourth = z**2 * z**2
         waves = [shape(k * z) for k in (3, 6) for shape in (np.sin, np.cos)]
-        return np.column_stack([z**4, z**5, np.abs(z), *waves])
+        return np.column_stack([fourth, fourth * z, np.abs(z), *waves])
 
     def steps(self, group: int) -> FloatArray:
         """x and tanh(k (x - a)) for each input x, at several places a and of different steepness k."""
@@ -155,18 +156,24 @@ class Terms:
         a, b = (np.column_stack([self._bounded(j) for j in self.members[group]]) for group in (one, other))
         return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)[:, :MOST_PRODUCTS]
 
+    @cached_property
     def orthogonal_powers(self) -> FloatArray:
-        """Return u, u^2 and u^3 of each input, orthogonal and of mean square one, or zero: (samples, 3, inputs)."""
-        found = np.zeros((len(self.Z), 3, self.Z.shape[1]), np.float32)
-        for j in range(self.Z.shape[1]):
-            powers = np.column_stack([np.ones(len(self.Z)), self._bounded(j)])
-            found[:, : powers.shape[1] - 1, j] = np.sqrt(len(powers)) * np.linalg.qr(powers)[0][:, 1:]
-        return found
+        """u, u^2 and u^3 of each input, orthogonal and of mean square one, or zero: (samples, 3, inputs)."""
+        u = erf(self.Z / np.sqrt(2.0))
+        powers = [np.ones_like(u)]
+        for k in range(1, 4):
+            new = u * powers[-1]
+            for power in powers:
+                new -= power * np.einsum("ij,ij->j", power, new) / len(u)
+            sizes = np.sqrt(np.einsum("ij,ij->j", new, new) / len(u))
+            there = (k < np.maximum(self.levels, 2)) & (sizes > 1e-8)
+            powers.append(new * np.where(there, 1.0 / np.where(there, sizes, 1.0), 0.0))
+        return np.stack(powers[1:], axis=1).astype(np.float32)
 
     def _bounded(self, j: int) -> FloatArray:
         """Powers of u = erf(x / sqrt(2)), which is evenly spread if x is normal, as many as the values distinguish."""
         u = erf(self.Z[:, j] / np.sqrt(2.0))
-        return np.column_stack([u, u**2, u**3][: max(int(self.levels[j]) - 1, 1)])
+        return self._as_many_as_distinguished(j, u, u)
 
     def _inner_products(self, group: int) -> FloatArray:
         x = self.line(group)
@@ -175,8 +182,12 @@ class Terms:
 
     def _powers(self, j: int) -> FloatArray:
         x = self.Z[:, j]
-        clipped = np.clip(x, -REACH, REACH)
-        return np.column_stack([x, clipped**2, clipped**3][: max(int(self.levels[j]) - 1, 1)])
+        return self._as_many_as_distinguished(j, x, np.clip(x, -REACH, REACH))
+
+    def _as_many_as_distinguished(self, j: int, x: FloatArray, bounded: FloatArray) -> FloatArray:
+        """Return x and the second and third power of a bounded x, as many as the values of input j distinguish."""
+        square = bounded * bounded
+        return np.column_stack([x, square, square * bounded][: max(int(self.levels[j]) - 1, 1)])
 
 
 def _n_different(Z: FloatArray) -> np.ndarray:

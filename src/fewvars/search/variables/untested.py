@@ -56,7 +56,7 @@ def _sums_of_steps(data: Testable, groups: Groups) -> list[np.ndarray]:
         outside = [Term("steps", (group,)) for group in np.flatnonzero(groups.usable & ~model.mask).tolist()]
         if not outside or model.degrees_of_freedom < len(data.Y) // 2:
             break
-        model.add(min(outside, key=lambda term: model.p_value(model.orthogonal(term))))
+        model.add(outside[int(model.p_values(outside).argmin())])
         masks.append(model.mask)
     return masks
 
