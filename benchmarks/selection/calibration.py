@@ -26,6 +26,7 @@ PROBLEMS = [
     Problem("calibration, null", 200, 20, None, None),
     Problem("calibration, sparse", 200, 20, four, 2),
     Problem("calibration, neighbours correlated 0.7", 200, 20, four, 2, toeplitz(0.7)),
+    Problem("calibration, many rows", 2500, 20, four, 0.3),
     *(
         Problem(f"calibration, rows correlated {rho:g}", 400, 12, three, 2, over_time(rho), noise_over_time(rho))
         for rho in (0.5, 0.9, 0.95)
