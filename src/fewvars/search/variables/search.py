@@ -176,13 +176,16 @@ def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettin
 
 
 def _with_related(search: SupportSearch, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
-    """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good."""
+    """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good.
+
+    The rows that judge the support of the tests have helped to choose it, so it gets no tolerance in addition.
+    """
     if proposal.related is None or not proposal.related.any():
         return support
     judge = cast(RidgeJudge, search.judge)
     mask, errors = thinned(search.samples, judge.terms, judge.held_out, proposal.related, included)
     [base] = judge.judge([support.groups])
-    if judge.held_out.not_worse(base.errors, errors):
+    if judge.held_out.not_worse(base.errors, errors, 0.0):
         return support
     return settled(search, [*proposal.nested, mask], included, fixed=True)
 
