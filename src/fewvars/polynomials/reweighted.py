@@ -68,9 +68,10 @@ def fit_polynomial_under(
 ) -> Polynomial:
     """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small.
 
-    Monomials enter one by one, always the one whose score is largest compared with its standard deviation. How many there are, and the ridge on
-    their coefficients, is decided by the loss on the held-out rows of `cv`, for which they enter anew in each split:
-    the fewest whose mean loss is within one standard error of the smallest. Of degree one, all enter.
+    Monomials enter one by one, always the one whose score is largest compared with its standard deviation. How many
+    there are, and the ridge on their coefficients, is decided by the loss on the held-out rows of `cv`, for which they
+    enter anew in each split: the fewest whose mean loss is within one standard error of the smallest. Of degree one,
+    all enter.
 
     Parameters
     ----------

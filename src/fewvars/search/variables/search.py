@@ -32,6 +32,7 @@ from fewvars.series.dependence import autocorrelation_time
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
 PROBED_SIZES = (3, 8)  # sizes of supports along the path on which networks are tried
 MOST_SMOOTHED = 4000  # rows of a smoothed trajectory that are judged in closed form: neighbours are nearly equal
+NEARLY_EQUAL = 0.05  # relative excess of a loss
 LARGEST_SIMILAR = 10  # size of the largest support along the path that is judged in closed form
 
 
@@ -178,14 +179,16 @@ def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettin
 def _with_related(search: SupportSearch, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
     """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good.
 
-    The rows that judge the support of the tests have helped to choose it, so it gets no tolerance in addition.
+    As good is a loss within one standard error that is also at most a twentieth larger: with few rows, the standard
+    error is so large that a support which predicts much worse is within it.
     """
     if proposal.related is None or not proposal.related.any():
         return support
     judge = cast(RidgeJudge, search.judge)
     mask, errors = thinned(search.samples, judge.terms, judge.held_out, proposal.related, included)
     [base] = judge.judge([support.groups])
-    if judge.held_out.not_worse(base.errors, errors, 0.0):
+    excess, spread = judge.held_out.log_ratio(base.errors, errors)
+    if excess <= min(TIE * spread, NEARLY_EQUAL):
         return support
     return settled(search, [*proposal.nested, mask], included, fixed=True)
 
