@@ -83,7 +83,9 @@ class TestKinds:
         [
             (Raw(np.array([2.0, 3.0, 5.0])), Kind.NUMBER),
             (Raw(np.arange(1.0, 21.0)), Kind.ROW_NUMBER),
+            (Raw(np.arange(1001.0, 1021.0)), Kind.ROW_NUMBER),
             (Raw(np.arange(1990.0, 2010.0)), Kind.NUMBER),
+            (Raw(np.arange(20.0, 60.0)), Kind.NUMBER),
             (Raw(np.arange(20.0)[::-1]), Kind.NUMBER),
             (Raw(np.full(9, 3.0)), Kind.CONSTANT),
             (Raw(np.full(9, np.nan)), Kind.CONSTANT),

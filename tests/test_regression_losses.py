@@ -9,7 +9,9 @@ from sklearn.base import clone
 from fewvars import FewDirectionsRegressor, FewVariablesRegressor
 from fewvars.engine.losses import CrossEntropy, Huber, Poisson
 from fewvars.engine.solvers.reweighted import reweighted_least_squares
+from fewvars.heads import HeadSettings, Polynomials, Trial
 from fewvars.polynomials.reweighted import fit_polynomial_under
+from fewvars.search.held_out import HeldOut
 from fewvars.series.splits import BlockedSplit
 from problems import QUICK_DIRECTIONS
 
@@ -113,6 +115,19 @@ def test_polynomial_far_from_the_origin():
     found = fit_polynomial_under(Poisson(), X, y, max_degree=2, cv=cv, sample_weight=np.ones(500))
     assert found.origin == [300.0]
     assert_allclose(found.predict([[300.0], [301.0]])[:, 0], [1.0, 1.5], atol=0.1)
+
+
+@pytest.mark.parametrize("seed", [0, 4, 5])
+def test_the_logarithm_of_a_rate_contains_a_product(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 4))
+    y = rng.poisson(np.exp(0.3 + 0.8 * X[:, 0] - 0.6 * X[:, 1] + 0.5 * X[:, 2] * X[:, 3])).astype(float)[:, None]
+    weight = np.ones(300)
+    trial = Trial(X, y, weight, HeldOut.of(BlockedSplit(4).split(X), weight, by_ratio=False), Poisson())
+    kind = Polynomials.of(HeadSettings(loss=Poisson()))
+    assert kind.degrees(X, y) == [1, 2, 3, 4]
+    found = kind.choose(trial).fit(X, y, weight).as_polynomial()
+    assert sorted(map(tuple, found.exponents)) == [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 0), (1, 0, 0, 0)]
 
 
 def test_polynomials_have_no_powers_of_indicators():

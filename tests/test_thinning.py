@@ -100,3 +100,12 @@ def test_more_measurements_predict_better():
     new, labels = measured_twelve_times(1000, seed=1)
     best_three = FewVariablesClassifier(n_variables=3, random_state=0).fit(X, y)
     assert log_loss(labels, model.predict_proba(new)) < 0.85 * log_loss(labels, best_three.predict_proba(new))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 7])
+def test_one_measurement_is_not_as_good_as_many_because_rows_are_few(seed):
+    # The loss of one measurement is larger by a fifth, which is within the standard error.
+    model = FewVariablesClassifier(random_state=seed).fit(*measured_twelve_times(60, seed))
+    assert model.support_[:12].sum() >= 4
+    assert not model.support_[12:].any()

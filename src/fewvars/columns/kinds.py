@@ -11,6 +11,8 @@ from fewvars.columns.raw import Raw
 
 MOST_LEVELS = 100  # of a category; each becomes a column of numbers
 FEWEST_COUNTED = 8  # rows; in shorter tables a column may count them by chance
+# Where row numbers begin: identifiers count from 101, 1001, ...; years, and temperatures of a sweep, begin elsewhere.
+FIRST_NUMBERS = (0.0, 1.0, *(10.0**k + 1.0 for k in range(2, 10)))
 
 
 class Kind(StrEnum):
@@ -62,10 +64,10 @@ def is_numeral(text: Any) -> bool:
 
 
 def counts_rows(X: FloatArray) -> np.ndarray:
-    """Return which columns (n, d) of numbers count 0, 1, 2, ... or 1, 2, 3, ..., (d,) bool; years do not."""
+    """Return which columns (n, d) of numbers count the rows from 0, 1, 101, 1001, ..., (d,) bool; years do not."""
     if len(X) < FEWEST_COUNTED:
         return np.zeros(X.shape[1], bool)
-    counting = ((X[0] == 0.0) | (X[0] == 1.0)) & (X[1] - X[0] == 1.0)
+    counting = np.isin(X[0], FIRST_NUMBERS) & (X[1] - X[0] == 1.0)
     some = np.flatnonzero(counting)
     counting[some] = (np.diff(X[:, some], axis=0) == 1.0).all(axis=0)
     return counting

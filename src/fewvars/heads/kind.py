@@ -12,7 +12,7 @@ from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED, Loss
 from fewvars.heads.head import Head
 from fewvars.heads.mean import MeanHead
-from fewvars.search.held_out import HeldOut, Predictor, RowLoss, Scored
+from fewvars.search.held_out import EVIDENCE, TIE, HeldOut, Predictor, RowLoss, Scored
 from fewvars.series.scaling import Scaling
 
 # Fits a head to X (n, inputs), y (n, outputs) and weights (n,).
@@ -119,7 +119,9 @@ class Trial:
     def simplest_not_worse(self, candidates: Sequence[Fit]) -> Chosen:
         """Return the first of candidates, ordered from simple to complicated, that is not worse than the best."""
         tried = [self.score(fit) for fit in candidates]
-        k = self.held_out.smallest_not_worse([scored.errors for scored in tried])
+        # What a product adds to the logarithm of a rate shows in few rows, so two standard errors are rarely reached.
+        counts = not (self.loss.measured or self.loss.labels)
+        k = self.held_out.smallest_not_worse([scored.errors for scored in tried], TIE if counts else EVIDENCE)
         return Chosen(candidates[k], tried[k])
 
 

@@ -106,11 +106,9 @@ class Polynomials(HeadKind):
 
     def degrees(self, X: FloatArray, y: FloatArray) -> list[int]:
         """Return the degrees whose library is affordable, far smaller than the samples, and does not overflow."""
-        squared = self.settings.loss == SQUARED
-        limit = min(self.max_terms if squared else MOST_REWEIGHTED, len(X) // 4)
+        limit = min(self.max_terms if self.settings.loss == SQUARED else MOST_REWEIGHTED, len(X) // 4)
         highest = computable_degree(X, y, min(self.max_degree, limit))  # one input has as many monomials as its degree
-        found = [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit]
-        return found if squared else sorted({*found[:1], *found[-1:]})
+        return [k for k in range(1, highest + 1) if monomial_count(X.shape[1], k) <= limit]
 
     def suits(self, X: FloatArray, y: FloatArray) -> bool:
         """Return whether any degree is affordable."""

@@ -68,9 +68,10 @@ def fit_polynomial_under(
 ) -> Polynomial:
     """Fit a sparse polynomial f that makes sum_i w_i l(f(x_i), y_i) small.
 
-    Monomials enter one by one, always the one with the largest score statistic. How many there are, and the ridge on
-    their coefficients, is decided by the loss on the held-out rows of `cv`, for which they enter anew in each split:
-    the fewest whose mean loss is within one standard error of the smallest. Of degree one, all enter.
+    Monomials enter one by one, always the one whose score is largest compared with its standard deviation. How many
+    there are, and the ridge on their coefficients, is decided by the loss on the held-out rows of `cv`, for which they
+    enter anew in each split: the fewest whose mean loss is within one standard error of the smallest. Of degree one,
+    all enter.
 
     Parameters
     ----------
@@ -119,13 +120,15 @@ def _entering(
     order: list[int] = []
     fits = [_fit(np.ones((len(Y), 1)), Y, weight, loss, WHILE_CHOOSING)]
     while len(order) < most:
-        own = _with_constant(columns, order)
-        residual = roots * loss.derivatives(own @ fits[-1], Y)
+        predicted = _with_constant(columns, order) @ fits[-1]
+        scores = left.T @ (roots * loss.derivatives(predicted, Y))
+        # The curvature of a likelihood is the variance of its derivative: rows with large rates are noisy.
+        variances = (left**2).T @ loss.curvatures(predicted, Y)
         squares = np.einsum("ij,ij->j", left, left)
         usable = squares > 1e-4 * np.maximum(sizes, 1e-12)
-        scores = np.where(usable, ((left.T @ residual) ** 2).sum(axis=1) / np.where(usable, squares, 1.0), -1.0)
-        best = int(scores.argmax())
-        if scores[best] <= 0:
+        statistics = np.where(usable, (scores**2 / np.maximum(variances, 1e-300)).sum(axis=1), -1.0)
+        best = int(statistics.argmax())
+        if statistics[best] <= 0:
             break
         order.append(best)
         direction = left[:, best] / np.sqrt(squares[best])

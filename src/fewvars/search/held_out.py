@@ -208,12 +208,12 @@ class HeldOut:
         mean, spread = self.log_ratio(errors, reference)
         return mean > EVIDENCE * spread
 
-    def smallest_not_worse(self, errors: Sequence[FloatArray]) -> int:
+    def smallest_not_worse(self, errors: Sequence[FloatArray], evidence: float = EVIDENCE) -> int:
         """Return the index of the first model, ordered by size, that is not worse than the best.
 
-        The very first is chosen unless the best is significantly better.
+        The very first is chosen unless the best is better by some standard errors, by default two.
         """
         best = min(errors, key=self.typical)
-        if not self.better(best, errors[0]):
+        if not self.better(best, errors[0], evidence):
             return 0
         return next(k for k, error in enumerate(errors) if self.not_worse(error, best))

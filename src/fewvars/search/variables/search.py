@@ -31,6 +31,7 @@ from fewvars.series.dependence import autocorrelation_time
 FEWEST_INDEPENDENT, FEWEST_DEPENDENT = 1000, 50
 PROBED_SIZES = (3, 8)  # sizes of supports along the path on which networks are tried
 MOST_SMOOTHED = 4000  # rows of a smoothed trajectory that are judged in closed form: neighbours are nearly equal
+NEARLY_EQUAL = 0.05  # relative excess of a loss
 LARGEST_SIMILAR = 10  # size of the largest support along the path that is judged in closed form
 
 
@@ -190,12 +191,17 @@ def _closed_judge(problem: Problem, labels: np.ndarray, settings: VariableSettin
 
 
 def _with_related(judge: RidgeJudge, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
-    """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good."""
+    """Return a support of groups that are related to the outputs on their own, unless that of the tests is as good.
+
+    As good is a loss within one standard error that is also at most a twentieth larger: with few rows, the standard
+    error is so large that a support which predicts much worse is within it.
+    """
     if proposal.related is None or not proposal.related.any():
         return support
     mask, errors = thinned(judge.samples, judge.terms, judge.held_out, proposal.related, included)
     [base] = judge.judge([support.groups])
-    if judge.held_out.not_worse(base.errors, errors):
+    excess, spread = judge.held_out.log_ratio(base.errors, errors)
+    if excess <= min(TIE * spread, NEARLY_EQUAL):
         return support
     return settled(_search_by(judge), [*proposal.nested, mask], included, fixed=True)
 
