@@ -9,7 +9,6 @@ from fewvars.engine.kernels.evaluation import (
     parameter_jacobian,
     predict,
 )
-from fewvars.engine.kernels.losses import CROSS_ENTROPY, HUBER, POISSON, SQUARED_ERROR
 from fewvars.engine.kernels.passes import BLOCK
 from fewvars.engine.kernels.subsets import best_addition, elimination, exchange, fit_columns, improved
 from fewvars.engine.kernels.training import ADAM, MOMENTUM, train
@@ -18,12 +17,8 @@ __all__ = [
     "ADAM",
     "BLOCK",
     "CODES",
-    "CROSS_ENTROPY",
     "FASTMATH",
-    "HUBER",
     "MOMENTUM",
-    "POISSON",
-    "SQUARED_ERROR",
     "best_addition",
     "elimination",
     "exchange",
