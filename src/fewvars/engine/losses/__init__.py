@@ -4,7 +4,7 @@ A new loss is one class here and one branch of `fewvars.engine.kernels.losses.ou
 """
 
 from fewvars.engine.losses.cross_entropy import CrossEntropy
-from fewvars.engine.losses.huber import HUBER_SHARE, Huber, medians, robust_spread
+from fewvars.engine.losses.huber import Huber, medians, robust_spread
 from fewvars.engine.losses.loss import Loss
 from fewvars.engine.losses.poisson import Poisson
 from fewvars.engine.losses.squared import SquaredError
@@ -13,7 +13,6 @@ SQUARED = SquaredError()
 LOSSES: dict[str, Loss] = {"squared": SQUARED, "huber": Huber(), "poisson": Poisson()}
 
 __all__ = [
-    "HUBER_SHARE",
     "LOSSES",
     "SQUARED",
     "CrossEntropy",
