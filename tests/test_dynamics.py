@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 import fewvars as fv
 from fewvars.estimators.simulation import SimulationOutcome
+from fewvars.heads import StepsHead
 from fewvars.systems import Lorenz63, RateNetwork, VanDerPol, simulate
 
 
@@ -157,18 +158,23 @@ def test_a_map_is_described_by_its_steps():
 
 
 @pytest.mark.slow
-def test_sharp_functions_of_single_variables():
+def test_sharp_functions_of_single_variables(tmp_path):
     """Steep tanh functions of variables with a wide range: polynomials do not follow them, sums of steps do."""
     system = RateNetwork.random(8, inputs=3, seed=101)
     t = np.arange(0, 8, 0.02)
     starts = 2.0 * np.random.default_rng(3).standard_normal((6, system.d))
     runs = [simulate(system, t, start) for start in starts]
     X = noisy(np.concatenate(runs), 0.02)
-    model = fv.DynamicsRegressor(head="dictionary", random_state=0)
+    model = fv.DynamicsRegressor(random_state=0)
     model.fit(X, t=np.tile(t, len(runs)), trajectory=np.repeat(np.arange(len(runs)), t.size))
     strong = (np.abs(system.weights) > 0.5) | np.eye(system.d, dtype=bool)
     assert (model.graph_ & strong).sum() >= 0.95 * strong.sum()
     assert (model.graph_ & ~system.graph).sum() <= 1
+    assert sum(isinstance(head, StepsHead) for head in model.heads_) >= 6
+    clean = np.concatenate(runs)
+    assert fv.metrics.centred_error(system.field(clean), model.predict(clean)) < 0.15
+    fv.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(fv.load(tmp_path / "model").predict(X), model.predict(X))
 
 
 @pytest.mark.slow

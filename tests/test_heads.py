@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fewvars.engine.samples import Samples
-from fewvars.heads import HeadSettings, MeanHead, Networks, Polynomials, Trial, choose_head
+from fewvars.heads import HeadSettings, MeanHead, Networks, Polynomials, StepsHead, Trial, choose_head
 from fewvars.search.held_out import HeldOut
 from fewvars.series.splits import BlockedSplit
 
@@ -142,6 +142,17 @@ def test_a_constant_output_adds_nothing_to_the_error():
         for outputs in (y, np.column_stack([y, np.full(120, 7.0)]))
     ]
     assert_allclose(*errors)
+
+
+def test_gradient_of_a_sum_of_steps():
+    rng = np.random.default_rng(0)
+    head = StepsHead(*(rng.standard_normal(shape) for shape in ((2,), (3, 2), (4, 3), (4, 3), (4, 3, 2))))
+    X = rng.standard_normal((5, 3))
+    assert (head.n_inputs, head.n_outputs) == (3, 2)
+    for j in range(3):
+        shift = 1e-6 * (np.arange(3) == j)
+        slope = (head.predict(X + shift) - head.predict(X - shift)) / 2e-6
+        assert_allclose(head.gradient(X)[:, :, j], slope, rtol=1e-6, atol=1e-8)
 
 
 def test_mean_head():

@@ -18,7 +18,7 @@ from fewvars.engine.losses import CrossEntropy
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.onnx import export_onnx
-from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead
+from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead, StepsHead
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.lags import LagTransformer
@@ -157,6 +157,15 @@ def test_polynomial_heads(selected, tmp_path, case, dtype):
     exponents, coefficients = map(np.array, POLYNOMIALS[case])
     head = PolynomialHead(Polynomial(exponents, coefficients))
     assert_same(with_head(model, head, coefficients.shape[1]), X, tmp_path, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sums_of_steps(selected, tmp_path, dtype):
+    model, X, _ = selected
+    rng, k = np.random.default_rng(0), int(model.support_.sum())
+    shapes = (2,), (k, 2), (5, k), (5, k), (5, k, 2)
+    head = StepsHead(*(rng.standard_normal(shape) for shape in shapes))
+    assert_same(with_head(model, head, 2), X, tmp_path, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

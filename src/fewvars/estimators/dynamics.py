@@ -49,6 +49,7 @@ class DynamicsRegressor(FittedSystem):
         Whether the inputs are smoothed in time. "auto" smooths unless the target is "step".
     head : {"auto", "dictionary", "network"}, default="auto"
         The form of the functions: sparse polynomials, networks, or the simplest that predicts held-out windows well.
+        "auto" also tries sums of functions of single variables, which follow sharp functions better than polynomials.
     max_degree : int, default=4
         Largest degree of the polynomials.
     n_blocks : int, default=20

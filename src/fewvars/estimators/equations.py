@@ -11,8 +11,9 @@ from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
 from fewvars.heads import Head, HeadSettings
+from fewvars.heads.averages import Averages
 from fewvars.heads.polynomial import PolynomialHead
-from fewvars.heads.weak import ENOUGH, SMALL, Averages, WeakPolynomials, choose_weak_head
+from fewvars.heads.weak import ENOUGH, SMALL, WeakPolynomials, choose_weak_head
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem

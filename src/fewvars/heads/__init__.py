@@ -11,6 +11,7 @@ from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
 from fewvars.heads.mean import MeanHead
 from fewvars.heads.network import NetworkHead, Networks
 from fewvars.heads.polynomial import PolynomialHead, Polynomials
+from fewvars.heads.steps import StepsHead
 
 __all__ = [
     "KINDS",
@@ -26,6 +27,7 @@ __all__ = [
     "Networks",
     "PolynomialHead",
     "Polynomials",
+    "StepsHead",
     "Trial",
     "agree",
     "choose_head",
@@ -47,5 +49,5 @@ def kinds_of(head: str, settings: HeadSettings) -> list[HeadKind]:
 
 def head_types() -> dict[str, type[Head]]:
     """Return all heads by name."""
-    heads: list[type[Head]] = [MeanHead, *(kind.head for kind in KINDS)]
+    heads: list[type[Head]] = [MeanHead, StepsHead, *(kind.head for kind in KINDS)]
     return {head.name: head for head in heads}

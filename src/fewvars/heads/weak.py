@@ -6,64 +6,28 @@ derivatives of the smoothed trajectory, and only scored by averages.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED
+from fewvars.heads.averages import Averages
 from fewvars.heads.head import Head
-from fewvars.heads.kind import HeadSettings, StandardisedError, Trial
+from fewvars.heads.kind import HeadSettings, Trial
 from fewvars.heads.mean import MeanHead
-from fewvars.heads.network import Networks
+from fewvars.heads.network import NetworkHead, Networks
 from fewvars.heads.polynomial import PolynomialHead, Polynomials
+from fewvars.heads.steps import StepsHead
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count, monomial_exponents, monomial_values
 from fewvars.polynomials.units import Units
 from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
-from fewvars.series.scaling import Scaling
 
 MOST_TERMS = 300
 SMALL = 1e-6  # squared error over the variance of y, below which networks are not tried
 ENOUGH = 2.0  # times what noise leaves: an error up to which smoothed inputs may be to blame for what else is left
 SIMILAR = 1.5  # times the smallest error
-
-
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """Averages over windows of time, and the samples that they are taken over.
-
-    Attributes
-    ----------
-    windows : (windows, samples) sparse
-        The weights of the samples in each average.
-    centres : (windows,)
-        The sample in the middle of each window.
-    y : (windows, outputs) the averages measured
-    weight : (windows,)
-    derivative : (samples, outputs)
-        Estimates of what is averaged, for networks.
-    held_out : HeldOut
-        Of windows.
-    """
-
-    windows: Any
-    centres: np.ndarray
-    y: FloatArray
-    weight: FloatArray
-    derivative: FloatArray
-    held_out: HeldOut
-
-    @property
-    def loss(self) -> StandardisedError:
-        """The squared error over the variance of y."""
-        return StandardisedError(Scaling.of(self.y, self.weight))
-
-    def training_samples(self, train: np.ndarray) -> np.ndarray:
-        """Return the samples nearest to the centre of a training window."""
-        middles = (self.centres[1:] + self.centres[:-1]) / 2
-        nearest = np.searchsorted(middles, np.arange(self.windows.shape[1]))
-        return np.flatnonzero(np.isin(nearest, train))
+HALF = 0.5  # of the error of a simpler function: what a more flexible one must achieve
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,8 +59,9 @@ def choose_weak_head(
 ) -> tuple[Head, dict[str, float]]:
     """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
 
-    Networks are tried only if polynomials leave more than twice what noise leaves, and not next to nothing. They are
-    chosen if they halve the error: errors of smoothed inputs are functions of the state, and networks follow them.
+    Others than polynomials are tried only if polynomials leave more than twice what noise leaves, and not next to
+    nothing: first sums of steps, then networks. Each is chosen if it halves the error of the one before: errors of
+    smoothed inputs are functions of the state, and flexible functions follow them.
 
     Parameters
     ----------
@@ -106,24 +71,27 @@ def choose_weak_head(
     if not X.shape[1]:
         return MeanHead.fit(X, data.y, data.weight), {}
     held_out, first = data.held_out, data.held_out.first()
-    errors: dict[str, FloatArray] = {}
+    tried: dict[str, FloatArray] = {}
+    best: Head | None = None
     if head in ("auto", PolynomialHead.name):
-        polynomial, whole = WeakPolynomials.of(X, data, settings).choose(noise)
-        if head != "auto" or held_out.mean(whole) <= max(ENOUGH * noise, SMALL):
-            return polynomial, {PolynomialHead.name: held_out.mean(whole)}
-        errors[PolynomialHead.name] = whole[: first.weights.size]
+        best, errors = WeakPolynomials.of(X, data, settings).choose(noise)
+        if head != "auto" or held_out.mean(errors) <= max(ENOUGH * noise, SMALL):
+            return best, {PolynomialHead.name: held_out.mean(errors)}
+        tried[PolynomialHead.name] = errors[: first.weights.size]
+    if head == "auto" and StepsHead.suits(X, data):
+        steps, others = StepsHead.fit(X, data)
+        tried[StepsHead.name] = others[: first.weights.size]
+        if held_out.mean(others) <= HALF * held_out.mean(errors):
+            best = steps
+    rival = None if best is None else tried[best.name]
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
     ones = np.ones(len(X))
     kind = replace(Networks.of(settings), widths=((10, 10),), n_networks=4, rows_per_parameter=20)  # one per equation
-    networks = kind.choose(Trial(X, data.derivative, ones, scored), errors.get(PolynomialHead.name))
-    errors["network"] = networks.errors
-    if head == "auto" and first.mean(networks.errors) > 0.5 * first.mean(errors[PolynomialHead.name]):
-        return polynomial, _means(first, errors)
-    return networks.fit(X, data.derivative, ones), _means(first, errors)
-
-
-def _means(held_out: HeldOut, errors: dict[str, FloatArray]) -> dict[str, float]:
-    return {name: held_out.mean(error) for name, error in errors.items()}
+    networks = kind.choose(Trial(X, data.derivative, ones, scored), rival)
+    tried[NetworkHead.name] = networks.errors
+    if best is None or first.mean(networks.errors) <= HALF * first.mean(tried[best.name]):
+        best = networks.fit(X, data.derivative, ones)
+    return best, {name: first.mean(errors) for name, errors in tried.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from typing import final
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.engine.losses import Loss
-from fewvars.search.held_out import HeldOut
+from fewvars.search.held_out import HeldOut, RowLoss
 from fewvars.search.variables.terms import Term, Terms
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -86,7 +85,7 @@ class RidgeEquations(ABC):
         return [split.reshape(-1, n_strengths, n_outputs).transpose(1, 0, 2) for split in found]
 
     def best(
-        self, coefficients: FloatArray, held_out: HeldOut, loss: Loss
+        self, coefficients: FloatArray, held_out: HeldOut, loss: RowLoss
     ) -> tuple[int, tuple[FloatArray, ...], FloatArray]:
         """Return which strength predicts best, its losses (test,) for each split, and its errors (pieces,)."""
         predicted = np.concatenate(self.predictions(coefficients), axis=1)
