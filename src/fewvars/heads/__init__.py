@@ -49,5 +49,5 @@ def kinds_of(head: str, settings: HeadSettings) -> list[HeadKind]:
 
 def head_types() -> dict[str, type[Head]]:
     """Return all heads by name."""
-    heads: list[type[Head]] = [MeanHead, StepsHead, *(kind.head for kind in KINDS)]
+    heads: list[type[Head]] = [MeanHead, *(kind.head for kind in KINDS), StepsHead]
     return {head.name: head for head in heads}
