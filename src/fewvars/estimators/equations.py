@@ -115,9 +115,9 @@ class System:
 
     def find(self, i: int) -> Equation:
         """Find the i-th equation."""
-        data, settings = self.data, self.settings
+        settings = self.settings
         groups, noise, prepared = self.groups(i), self._noise(i), self._prepared(i)
-        problem = replace(prepared.problem, terms=self.terms, smoothed=data.smoothed)
+        problem = self._with_terms(prepared.problem)
         mask, error = self._found(i)
         p_values, scores = edge_evidence(problem, groups, mask, settings.seed)
         frequencies = self._frequencies(i, prepared) if settings.n_resamples else np.full(mask.size, np.nan)
@@ -133,8 +133,7 @@ class System:
         votes = []
         for k in range(settings.n_resamples):
             drawn = prepared.resampled(stream(settings.seed, RESAMPLES, i, k), settings.n_blocks)
-            problem = replace(drawn, terms=self.terms, smoothed=self.data.smoothed)
-            votes.append(self._support(i, problem, groups, noise)[0])
+            votes.append(self._support(i, self._with_terms(drawn), groups, noise)[0])
         return np.mean(votes, axis=0)
 
     def held_out_error(self, i: int) -> float:
@@ -144,9 +143,13 @@ class System:
     def _found(self, i: int) -> tuple[np.ndarray, float]:
         """Return the groups of inputs of the i-th equation, and its held-out error; each is searched for only once."""
         if i not in self._known:
-            problem = replace(self._prepared(i).problem, terms=self.terms, smoothed=self.data.smoothed)
+            problem = self._with_terms(self._prepared(i).problem)
             self._known[i] = self._support(i, problem, self.groups(i), self._noise(i))
         return self._known[i]
+
+    def _with_terms(self, problem: Problem) -> Problem:
+        """Return a problem whose inputs are the averages over windows."""
+        return replace(problem, terms=self.terms, smoothed=self.data.smoothed)
 
     def _prepared(self, i: int) -> Prepared:
         n_blocks, seed = self.settings.n_blocks, self.settings.seed

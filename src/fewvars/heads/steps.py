@@ -10,8 +10,8 @@ from fewvars._common.validation import FloatArray
 from fewvars.heads.averages import Averages
 from fewvars.heads.head import Graph, Head
 from fewvars.search.variables.normal_equations import Design, NormalEquations
-from fewvars.search.variables.ridge_judge import ROWS_PER_COLUMN, STRENGTHS
-from fewvars.search.variables.terms import STEEPNESS, STEPS, Term, Terms
+from fewvars.search.variables.ridge_judge import FAMILIES, ROWS_PER_COLUMN, STRENGTHS
+from fewvars.search.variables.terms import STEEPNESS, STEPS, Terms
 from fewvars.series.scaling import Scaling
 
 
@@ -59,18 +59,14 @@ class StepsHead(Head):
         """
         scaling, n = Scaling.of(X), X.shape[1]
         terms = Terms.of(scaling.apply(X), np.arange(n), data.windows).with_steps()
-        chosen = tuple(Term("steps", (j,)) for j in range(n))
-        columns = terms.design(chosen)
-        sizes = np.sqrt((columns**2).mean(axis=0))
-        sizes[sizes == 0] = 1.0
         everything = np.ones(n, bool)
-        design = Design(everything, columns / sizes, chosen, (STEPS,) * n)
+        design = Design.of(terms, everything, *FAMILIES["steps"])
         weight = data.weight / data.weight.mean()
         held_out = NormalEquations(design, data.y, weight, data.held_out.splits)
         best, _, errors = held_out.best(held_out.coefficients(everything, STRENGTHS), data.held_out, data.loss)
-        all_rows = (np.arange(len(columns)), np.empty(0, int))
+        all_rows = (np.arange(len(data.y)), np.empty(0, int))
         whole = NormalEquations(design, data.y, weight, (all_rows,))
-        found = whole.coefficients(everything, [STRENGTHS[best]])[0, 0] / sizes[:, None]
+        found = whole.coefficients(everything, [STRENGTHS[best]])[0, 0] / design.sizes[:, None]
         return cls._in_units(found, terms, scaling), errors
 
     @classmethod

@@ -32,12 +32,15 @@ class Design:
     terms : tuple of Term
     widths : tuple of int
         Number of columns of each term.
+    sizes : (m,)
+        What the columns were divided by.
     """
 
     mask: np.ndarray
     columns: FloatArray
     terms: tuple[Term, ...]
     widths: tuple[int, ...]
+    sizes: FloatArray
 
     @classmethod
     def of(cls, terms: Terms, mask: np.ndarray, single: Sequence[str], paired: Sequence[str]) -> "Design":
@@ -45,10 +48,17 @@ class Design:
         groups = np.flatnonzero(mask).tolist()
         chosen = [Term(kind, (group,)) for group in groups for kind in single]
         chosen += [Term(kind, pair) for pair in combinations(groups, 2) for kind in paired]
-        columns = terms.design(chosen)
+        widths = tuple(terms.columns(term).shape[1] for term in chosen)
+        return cls.scaled(mask, terms.design(chosen), tuple(chosen), widths)
+
+    @classmethod
+    def scaled(
+        cls, mask: np.ndarray, columns: FloatArray, terms: tuple[Term, ...], widths: tuple[int, ...]
+    ) -> "Design":
+        """Scale the columns, a constant among them."""
         sizes = np.sqrt(np.einsum("ij,ij->j", columns, columns) / len(columns))
-        columns /= np.where(sizes > 0, sizes, 1.0)
-        return cls(mask, columns, tuple(chosen), tuple(terms.columns(term).shape[1] for term in chosen))
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        return cls(mask, columns / sizes, terms, widths, sizes)
 
     def places(self, mask: np.ndarray) -> np.ndarray:
         """Return which columns only groups of a mask (groups,) occur in; the constant always."""

@@ -98,7 +98,6 @@ def monomials(terms: Terms, mask: np.ndarray, degree: int) -> Design:
     exponents = monomial_exponents(inputs.size, degree, constant=False)
     values = monomial_values(np.clip(terms.Z[:, inputs], -REACH, REACH), exponents)
     columns = np.column_stack([np.ones(len(terms)), values if terms.windows is None else terms.windows @ values])
-    sizes = np.sqrt(np.einsum("ij,ij->j", columns, columns) / len(columns))
     groups = [tuple(np.unique(terms.labels[inputs[row > 0]]).tolist()) for row in exponents]
     kinds = tuple(Term("monomial", own) for own in groups)
-    return Design(mask, columns / np.where(sizes > 0, sizes, 1.0), kinds, (1,) * len(kinds))
+    return Design.scaled(mask, columns, kinds, (1,) * len(kinds))
