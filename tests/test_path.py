@@ -35,9 +35,15 @@ def test_ends_empty_and_true_inputs_die_last(run):
     assert path.sizes[-1] == 0
     assert seen == path.sizes.tolist()
     assert (np.diff(path.sizes) <= 0).all()  # the dead stay dead
-    assert_allclose(path.strengths[1:] / path.strengths[:-1], 1.3)
     died = (path.magnitudes > 0).sum(axis=0)
     assert died[[1, 2, 4]].min() > died[[0, 3, 5]].max()
+
+
+def test_steps_are_wider_where_no_input_dies(run):
+    path = run[-2]
+    idle = np.diff(path.sizes)[:-1] == 0
+    assert 0 < idle.sum() < idle.size
+    assert_allclose(path.strengths[2:] / path.strengths[1:-1], np.where(idle, 1.3**2, 1.3))
 
 
 def test_one_support_for_each_size(run):

@@ -452,7 +452,7 @@ def test_damped_steps_descend_to_a_stationary_point(activation, growth):
     network = Network(3, (4, 3), 2, activation)
     data, theta, ridge = samples(network, 60, weighted=True), parameters(network), 1e-3
     fit = levenberg_marquardt(
-        network, data, theta=theta, ridge=ridge, max_iterations=500, tolerance=1e-8, damping_growth=growth
+        network, data, theta=theta, ridge=ridge, max_iterations=500, tolerance=1e-8, damping_factor=growth
     )
     objective = Objective(network, data, ridge=ridge, first_ridge=ridge)
     value, gradient = objective.smooth(fit.theta)
@@ -604,7 +604,7 @@ def _trainer(**options):
         (lambda: Objective(NETWORK, DATA, InputGroups.of(2), -0.1), "strength=-0.1"),
         (lambda: Objective(NETWORK, DATA, ridge=-1.0), "ridge=-1.0"),
         (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA, ridge=-1.0), "ridge=-1.0"),
-        (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA, damping_growth=1.0), "damping_growth=1.0"),
+        (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA, damping_factor=1.0), "damping_factor=1.0"),
         (lambda: levenberg_marquardt(NETWORK, DATA, theta=THETA[1:]), "theta has shape"),
         (lambda: levenberg_marquardt(NETWORK, SINGLE, theta=THETA), "samples are float32, parameters float64"),
         (lambda: monotone(Objective(NETWORK, DATA), THETA[1:]), r"theta has shape \(12,\)"),

@@ -72,7 +72,7 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     first_updates, path_updates, refit_updates : int
         Updates of the first stage, of each strength on the path (at most, if monotone), and of each refit.
     path_factor : float, default=1.15
-        Ratio of neighbouring strengths on the path.
+        Ratio of neighbouring strengths on the path; its square where the previous strength has removed no input.
     batch_size : int, default=128
     learning_rate : float, default=0.005
         Of the first stage and the path; refits start at twice this rate.

@@ -17,7 +17,7 @@ from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import levenberg_marquardt
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
-from fewvars.search.held_out import Scored
+from fewvars.search.held_out import TIE, Scored
 from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are fitted so quickly that they use as many rows as one of this size
@@ -153,9 +153,9 @@ class Networks(HeadKind):
     def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
         """Return the best widths at the middle ridge, with the smallest ridge not worse than the best.
 
-        What one network gains by a larger ridge, the average over networks has already. If the rival wins anyway,
-        other ridges are not tried. If its error is less than a tenth of that of the first widths, or significantly less
-        and rows are few, the other widths are not tried either: they rarely gain that much.
+        What one network gains by a larger ridge, the average over networks has already. If the rival is better by
+        more than a tie, other ridges are not tried. If its error is less than a tenth of that of the first widths, or
+        significantly less and rows are few, the other widths are not tried either: they rarely gain that much.
         """
         middle, mean = self.ridges[len(self.ridges) // 2], trial.held_out.mean
         tried = self._quickly_scored(trial, [(self.widths[0], middle)])
@@ -163,7 +163,7 @@ class Networks(HeadKind):
             tried += self._quickly_scored(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
         widths, by_ridge = self.widths[best], {middle: tried[best]}
-        if rival is not None and trial.held_out.better(rival, tried[best].errors):
+        if rival is not None and trial.held_out.better(rival, tried[best].errors, TIE):
             return self._chosen(widths, middle, tried[best])
         others = [ridge for ridge in self.ridges if ridge != middle]
         more = self._quickly_scored(trial, [(widths, ridge) for ridge in others], tried[best].models)
@@ -238,8 +238,8 @@ class Networks(HeadKind):
     def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
         """Return the runs of the solver, each with the share of the rows that it uses and its options.
 
-        With many rows, a first run on few of them does most of the work. Slowly growing damping then saves iterations:
-        it tries more steps in each, but they cost little compared with the Jacobian.
+        With many rows, a first run on few of them does most of the work. Damping that changes slowly then saves
+        iterations: more steps are tried in each, but they cost little compared with the Jacobian.
         """
         enough = self.rows_per_parameter * max(n_parameters, _FEW_PARAMETERS)
         first, last = (max(1, int(n_targets / rows)) for rows in (enough / 4, enough))
@@ -247,8 +247,8 @@ class Networks(HeadKind):
             return [(1, {"max_iterations": self.max_iterations})]
         quarter = self.max_iterations // 4
         return [
-            (first, {"max_iterations": self.max_iterations - quarter, "damping_growth": 2.0}),
-            (last, {"max_iterations": quarter, "damping_growth": 2.0}),
+            (first, {"max_iterations": self.max_iterations - quarter, "damping_factor": 2.0}),
+            (last, {"max_iterations": quarter, "damping_factor": 2.0}),
         ]
 
 

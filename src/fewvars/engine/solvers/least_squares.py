@@ -40,26 +40,26 @@ def levenberg_marquardt(
     ridge: float = 1e-5,
     max_iterations: int = 100,
     tolerance: float = 1e-5,
-    damping_growth: float = 4.0,
+    damping_factor: float = 4.0,
 ) -> Fit:
     """Minimise L + ridge sum_k |W_k|^2 over models of few parameters by damped Gauss-Newton steps from `theta`.
 
     A step solves (2/n J^T V J + 2 ridge + mu) step = -gradient (Marquardt, 1963), with V half the curvature of the
-    loss: the identity for squared error. The damping mu falls fourfold after a step that lowers the objective and
-    grows by the factor `damping_growth` after one that does not: slow growth needs fewer iterations but tries more
-    steps in each. The run ends when ten iterations together lower the objective by less than the relative tolerance.
+    loss: the identity for squared error. The damping mu falls by `damping_factor` after a step that lowers the
+    objective and grows by it after one that does not: a small factor needs fewer iterations but tries more steps in
+    each. The run ends when ten iterations together lower the objective by less than the relative tolerance.
     An iteration costs n p^2 operations for p parameters: the derivatives are in single precision, the residuals and
     the objective in double.
     """
     theta = np.asarray(theta, np.float64).copy()
     check_whole("max_iterations", max_iterations, minimum=0)
-    check_real("damping_growth", damping_growth, minimum=1.0, strict=True)
+    check_real("damping_factor", damping_factor, minimum=1.0, strict=True)
     problem = _Problem.of(model, samples, theta, check_real("ridge", ridge))
     at, damping = problem.evaluate(theta), 1e-2
     values = [at.value]
     outcome = Outcome.EXHAUSTED if np.isfinite(at.value) else Outcome.DIVERGED
     for _ in range(max_iterations if outcome is Outcome.EXHAUSTED else 0):
-        new, damping = _damped_descent(problem, at, damping, damping_growth)
+        new, damping = _damped_descent(problem, at, damping, damping_factor)
         if new is None:
             outcome = Outcome.STALLED
             break
@@ -129,14 +129,14 @@ def normal_equations(jacobian: FloatArray, residual: FloatArray, weights: FloatA
         return gradient, syrk(2.0 / n, rows.T, trans=1)
 
 
-def _damped_descent(problem: _Problem, at: _Point, damping: float, growth: float) -> tuple[_Point | None, float]:
+def _damped_descent(problem: _Problem, at: _Point, damping: float, factor: float) -> tuple[_Point | None, float]:
     """Raise the damping until a step lowers the objective; return the new point, or None, and the next damping."""
     slope, matrix = problem.expand(at)
     while damping <= _LARGEST_DAMPING:
         new = problem.evaluate(at.theta + _damped_step(matrix, problem.penalised + damping, slope))
         if new.value < at.value:
-            return new, max(damping / 4.0, 1e-10)
-        damping *= growth
+            return new, max(damping / factor, 1e-10)
+        damping *= factor
     return None, damping
 
 

@@ -1,6 +1,6 @@
 """The regularisation path from dense to empty, warm-started, on a network that shrinks as inputs are removed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from fewvars.engine.network import Network
 from fewvars.engine.penalties import InputGroups
 from fewvars.engine.samples import Samples
 from fewvars.engine.solvers import Objective, Outcome, Trainer, learning_rates, monotone
-from fewvars.search.path import Optimiser, Path, Stop, follow, growing, starting_strength
+from fewvars.search.path import Optimiser, Path, Stop, follow, starting_strength
 from fewvars.search.problem import Problem
 from fewvars.search.variables.settings import MOMENTUM, SOLVERS, VariableSettings
 
@@ -87,7 +87,9 @@ def dense_to_empty(
     tolerance: float = 1e-4,
     on_strength: Callable[[FloatArray], None] = lambda norms: None,
 ) -> Path:
-    """Raise the strength by `factor` until no input is left, each time starting from the previous parameters.
+    """Raise the strength until no input is left, each time starting from the previous parameters.
+
+    The strength grows by `factor`, and by its square where the previous strength has removed no input.
 
     Parameters
     ----------
@@ -119,7 +121,15 @@ def dense_to_empty(
     rates = learning_rates(learning_rate, updates)
     stops: list[Stop] = []
     norms: list[FloatArray] = []
-    for stop in follow(begin, penalty, growing(first, factor, max_strengths), rates=rates, momentum=momentum):
+
+    def strengths() -> Iterator[float]:
+        strength = first
+        for _ in range(max_strengths):
+            yield strength
+            idle = len(norms) > 1 and np.array_equal(norms[-1] == 0, norms[-2] == 0)
+            strength *= factor**2 if idle else factor
+
+    for stop in follow(begin, penalty, strengths(), rates=rates, momentum=momentum):
         stops.append(stop)
         norms.append(penalty.norms(network.layers(stop.theta)[0].weights))
         on_strength(norms[-1])
