@@ -25,7 +25,7 @@ from fewvars.search.variables.testable import Testable
 from fewvars.series.dependence import DEPENDENT, RowFilter
 
 # With fewer rows there are several random splits into several folds, otherwise one into two.
-FEW_ROWS, N_SPLITS, N_FOLDS = 2000, 3, 3
+FEW_ROWS, MOST_SPLITS, N_FOLDS = 2000, 3, 3
 WEAK = 0.2  # the evidence for a selected input with a larger q-value is called weak
 
 
@@ -131,7 +131,13 @@ def _within_range(values: FloatArray, known: FloatArray) -> FloatArray:
 
 
 def p_values(
-    data: Testable, usable: np.ndarray, included: np.ndarray, *, seed: int = 0, n_jobs: int | None = None
+    data: Testable,
+    usable: np.ndarray,
+    included: np.ndarray,
+    *,
+    seed: int = 0,
+    max_splits: int = MOST_SPLITS,
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """Return a p-value for each usable group (a mask), one for the others, (groups,)."""
     n, time = len(data.Y), data.autocorrelation_time
@@ -146,7 +152,7 @@ def p_values(
         products = _Fold(model, test.terms, test.Y, own).products(groups)
         return np.add.reduceat(products, np.arange(0, len(test.Y), model.block), axis=1)
 
-    n_splits = N_SPLITS if n < FEW_ROWS else 1
+    n_splits = max_splits if n < FEW_ROWS else 1
     # Rows may have been mixed with this very seed: its children give other orders, default_rng((seed, 0)) would not.
     children = np.random.SeedSequence(seed).spawn(n_splits)
     splits = [folds(n, time, np.random.default_rng(child)) for child in children]

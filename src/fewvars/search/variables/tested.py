@@ -40,13 +40,14 @@ def false_discovery_rates(problem: Problem, groups: Groups, settings: VariableSe
 def edge_evidence(problem: Problem, groups: Groups, mask: np.ndarray, seed: int) -> tuple[FloatArray, FloatArray]:
     """Return p-values of all groups, and scores by which all can be ranked, given that those of a mask are selected.
 
-    The p-values (groups,) are those of `false_discovery_rates`. The scores (groups,) are minus the decimal logarithm of
-    the p-value, on all rows, of leaving out a selected group, or of adding the line or curve of another.
+    The p-values (groups,) are like those of `false_discovery_rates`, but from one split into folds, because a system
+    has many equations. The scores (groups,) are minus the decimal logarithm of the p-value, on all rows, of leaving out
+    a selected group, or of adding the line or curve of another.
     """
     if problem.constant or not groups.usable.any():
         return np.ones(mask.size), np.zeros(mask.size)
     data = Testable.of(problem, groups.labels)
-    p_value = p_values(data, groups.usable, groups.included, seed=seed)
+    p_value = p_values(data, groups.usable, groups.included, seed=seed, max_splits=1)
     model = GrowingModel(data)
     if mask.any():
         forward_search(model, mask, mask)
