@@ -11,7 +11,7 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
@@ -186,8 +186,8 @@ def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, 
     inputs, y = inputs[rows.chosen], outputs[rows.chosen]
     version = prepare_inputs(rows, inputs, "on" if model.smoothed_ else "off")[0]
     order = RowOrder.of(rows, inputs, y, model.shuffle, [f"x{j}" for j in range(inputs.shape[1])])
-    seed = model._settings().seed
-    data = Prepared.of(version, y, n_blocks=model.n_blocks, shuffle=order.shuffled, seed=seed)
+    plan = Plan(n_blocks=model.n_blocks, shuffle=order.shuffled, seed=model._settings().seed)
+    data = Prepared.of(version, y, plan)
     scaling = Scaling.of(y, rows.sample_weight)
     scaled = scaling.apply(y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
     samples = replace(data.problem.samples, Y=scaled.astype(np.float32))

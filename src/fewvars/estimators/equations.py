@@ -7,7 +7,7 @@ import numpy as np
 from fewvars._common.streams import RESAMPLES, stream
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.measurements import Measurements
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
 from fewvars.heads import Head, HeadSettings
@@ -152,9 +152,8 @@ class System:
         return replace(problem, terms=self.terms, smoothed=self.data.smoothed)
 
     def _prepared(self, i: int) -> Prepared:
-        n_blocks, seed = self.settings.n_blocks, self.settings.seed
-        target = self.data.targets[:, [i]]
-        return Prepared.of(self.shared, target, n_blocks=n_blocks, n_splits=4, random_parts=True, seed=seed)
+        plan = Plan(self.settings.n_blocks, n_splits=4, random_parts=True, seed=self.settings.seed)
+        return Prepared.of(self.shared, self.data.targets[:, [i]], plan)
 
     def _noise(self, i: int) -> float:
         """Return the variance of the errors of a target over its own."""
