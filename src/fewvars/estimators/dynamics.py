@@ -11,12 +11,13 @@ from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
 from fewvars.estimators.about_systems import angle_numbers, checked_controls, checked_derivatives, edge_masks
 from fewvars.estimators.all_equations import find_all
-from fewvars.estimators.equations import Equation, EquationSettings, System
+from fewvars.estimators.equations import Equation
 from fewvars.estimators.fitted_system import FittedSystem
 from fewvars.estimators.form import AUTO, steps_explain_more
 from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
+from fewvars.estimators.system import EquationSettings, System
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from fewvars._common.threads import in_threads, single_blas_thread
-from fewvars.estimators.equations import System
+from fewvars.estimators.equations import EquationSearch
+from fewvars.estimators.system import System
 
 AUTO = "auto"
 PILOT = 6  # equations that are tried
@@ -31,9 +32,15 @@ def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | 
 
 
 def _unexplained(system: System, n_jobs: int | None) -> float:
-    """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value."""
+    """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value.
+
+    The system keeps their supports.
+    """
     d = len(system.include)
     chosen = np.unique(np.linspace(0, d - 1, min(PILOT, d)).astype(int)).tolist()
     with single_blas_thread():
-        errors = in_threads(system.held_out_error, chosen, n_jobs)
+        searches = [EquationSearch(system, i) for i in chosen]
+        found = in_threads(lambda search: search.support(search.problem), searches, n_jobs)
+    system.known.update(zip(chosen, found, strict=True))
+    errors = [support.error for support in found]
     return float(np.exp(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny)))))

@@ -55,7 +55,13 @@ class HeldOutAverages(HeldOut):
 
 
 def choose_weak_head(
-    X: FloatArray, data: Averages, settings: HeadSettings, *, head: str = "auto", noise: float = 0.0
+    X: FloatArray,
+    data: Averages,
+    settings: HeadSettings,
+    *,
+    head: str = "auto",
+    noise: float = 0.0,
+    polynomial: tuple[PolynomialHead, FloatArray] | None = None,
 ) -> tuple[Head, dict[str, float]]:
     """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
 
@@ -67,6 +73,8 @@ def choose_weak_head(
     ----------
     noise : float
         Variance of the errors of the averages, over the variance of the averages.
+    polynomial : tuple, optional
+        What `WeakPolynomials` chooses, if that is known already.
     """
     if not X.shape[1]:
         return MeanHead.fit(X, data.y, data.weight), {}
@@ -74,7 +82,7 @@ def choose_weak_head(
     tried: dict[str, FloatArray] = {}
     best: Head | None = None
     if head in ("auto", PolynomialHead.name):
-        best, errors = WeakPolynomials.of(X, data, settings).choose(noise)
+        best, errors = polynomial or WeakPolynomials.of(X, data, settings).choose(noise)
         if head != "auto" or held_out.mean(errors) <= max(ENOUGH * noise, SMALL):
             return best, {PolynomialHead.name: held_out.mean(errors)}
         tried[PolynomialHead.name] = errors[: first.weights.size]
