@@ -1,7 +1,7 @@
 """Turn trajectories into the data of the search for equations: inputs, and left sides in one of three forms."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -204,6 +204,7 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
     def windows(samples: int) -> WeakForm:
         return WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=max(1, samples // 2), order=order)
 
+    @lru_cache(maxsize=2)  # of each form, as the wider and then as the narrower of two
     def variance(form: WeakForm) -> FloatArray:
         return (form.average @ derivative[:, moving]).var(axis=0)
 
