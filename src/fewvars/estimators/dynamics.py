@@ -15,6 +15,7 @@ from fewvars.estimators.equations import Equation
 from fewvars.estimators.fitted_system import FittedSystem
 from fewvars.estimators.form import AUTO, steps_explain_more
 from fewvars.estimators.input_columns import InputColumns
+from fewvars.estimators.inputs import column_names
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
 from fewvars.estimators.system import EquationSettings, System
@@ -185,8 +186,7 @@ class DynamicsRegressor(FittedSystem):
             self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
         )
         weight = _check_sample_weight(sample_weight, variables, dtype=np.float64, ensure_non_negative=True)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        names = tuple(map(str, names))
+        names = tuple(column_names(self))
         empty = np.flatnonzero(np.isnan(variables).all(axis=0))
         if empty.size:
             raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
