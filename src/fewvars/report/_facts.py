@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from fewvars._common.validation import FloatArray
-from fewvars.displays.curve import predictions
 from fewvars.displays.names import distinct_names, names_of, plain
+from fewvars.displays.outputs import predictions
 from fewvars.estimators.base import BlockedEstimator
 from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
