@@ -23,7 +23,6 @@ from fewvars.polynomials.subset_path import subset_path, threshold_path
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
 METHODS = ("subsets", "threshold", "l1")
-_ROWS_FOR_DIGITS = 1000
 # Root mean square residual, in units of the spread of y, of a fit that is exact up to rounding.
 _EXACT = 1e-9
 
@@ -165,8 +164,7 @@ def fit_polynomial(
     polynomial = chosen.polynomial(coefficient_tolerance)
     if np.ndim(y) == 1:
         polynomial = replace(polynomial, coefficients=polynomial.coefficients[:, 0])
-    inputs = np.asarray(X, dtype=np.float64)
-    return chosen.result(polynomial.with_digits_for(inputs[:: -(-len(inputs) // _ROWS_FOR_DIGITS)]))
+    return chosen.result(polynomial.with_digits_for(np.asarray(X, dtype=np.float64)))
 
 
 @final
