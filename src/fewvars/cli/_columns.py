@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fewvars._common.wording import first_few
 from fewvars.cli._checks import (
     check_classes,
     check_finite,
@@ -81,8 +82,8 @@ class Roles:
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
         for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
             check_names(table, names, option)
-        check_names(table, [name for name in (time,) if name is not None], "--time")
-        check_names(table, [name for name in (trajectory,) if name is not None], "--trajectory")
+        for option, name in {"--time": time, "--trajectory": trajectory}.items():
+            check_names(table, [] if name is None else [name], option)
         if not outputs:
             raise ValueError("--target is empty: name the column to explain.")
         for name in (*outputs, time, trajectory):
@@ -99,7 +100,7 @@ class Roles:
         unfit = {name: str(kinds[name]) for name in candidates if kinds[name] in _USE_AS and name not in asked}
         found = [name for name in candidates if name not in unfit]
         if not found:
-            because = f" besides {some_of(list(unfit))}, which --types could bring back" if unfit else ""
+            because = f" besides {some_of(unfit)}, which --types could bring back" if unfit else ""
             raise ValueError(f"No column is left as an input{because}. {naming(table)}".strip())
         is_text = {name for name in found if table.columns[name].dtype.kind == "O" and name not in asked}
         categories = is_text | {name for name in found if asked.get(name) == "category"}
@@ -210,9 +211,9 @@ def check_names(table: "Table", names: Iterable[str], option: str) -> None:
             raise ValueError(f"{option} {name!r}: no such column; {guess} {naming(table)}".strip())
 
 
-def some_of(names: Sequence[str], most: int = 8) -> str:
-    """Return the first few names as text."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+def some_of(names: Iterable[str]) -> str:
+    """Return the first few names, in quotes, as text."""
+    return first_few([repr(name) for name in names])
 
 
 def naming(table: "Table") -> str:
