@@ -19,6 +19,8 @@ from fewvars.cli._checks import (
 from fewvars.cli._types import found_kinds
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from fewvars.files.tables import Table
 
 
@@ -80,19 +82,7 @@ class Roles:
         With `classify`, or if it is text or a category by its given type, the target holds class labels.
         """
         outputs, chosen, left_out = (listed(given, table.names) for given in (targets, inputs, drop))
-        for option, names in {"--target": outputs, "--inputs": chosen, "--drop": left_out}.items():
-            check_names(table, names, option)
-        for option, name in {"--time": time, "--trajectory": trajectory}.items():
-            check_names(table, [] if name is None else [name], option)
-        if not outputs:
-            raise ValueError("--target is empty: name the column to explain.")
-        for name in (*outputs, time, trajectory):
-            if name in left_out or (name in chosen and name in outputs):
-                option = "--drop" if name in left_out else "--inputs"
-                raise ValueError(f"{option} {name!r}: this column already has another role.")
-        for name in chosen:
-            if name in left_out:
-                raise ValueError(f"--inputs and --drop both name {name!r}: leave it out of one of them.")
+        _check_roles(table, outputs, chosen, left_out, time, trajectory)
         taken = {*outputs, time, trajectory, *left_out}
         candidates = chosen or [name for name in table.names if name not in taken]
         kinds = found_kinds(table, candidates)
@@ -121,6 +111,11 @@ class Roles:
             left_out=unfit,
             classify=classify,
         )
+
+    @property
+    def in_time(self) -> list[str]:
+        """The columns of times and of runs, if there are any."""
+        return [name for name in (self.time, self.trajectory) if name is not None]
 
     @property
     def numeric(self) -> list[str]:
@@ -168,29 +163,16 @@ class Rows:
         check_text(table, roles)
         check_numeric(table, roles)
         check_time(table, roles)
-        in_time = [name for name in (roles.time, roles.trajectory) if name is not None]
-        used = [*roles.inputs, *roles.targets, *in_time]
+        used = [*roles.inputs, *roles.targets, *roles.in_time]
         absent = {name: missing_values(table.columns[name]) for name in used}
         absent = {name: rows for name, rows in absent.items() if rows.any()}
-        late = [name for name in in_time if name in absent and missing != "drop"]
-        refused = [*(name for name in roles.inputs if name in absent and missing == "error"), *late]
-        if refused:
-            refuse_missing(refused, absent, roles)
-        unwanted = [rows for name, rows in absent.items() if name in roles.targets or missing == "drop"]
-        keep = ~np.any([np.zeros(table.n_rows, bool), *(unwanted if roles.droppable else [])], axis=0)
+        keep = _kept(absent, roles, missing, table.n_rows)
         numbers = np.arange(1, table.n_rows + 1)[keep]
-        if not keep.any():
-            refuse_all_missing(absent, roles)
         n_unlabelled = int(np.any([rows for name, rows in absent.items() if name in roles.targets], axis=0).sum())
         if not keep.all():
             kept = {name: table.columns[name][keep] for name in used}
             table = replace(table, columns=kept, n_rows=int(keep.sum()))
-        y = None
-        if roles.classify:
-            y = _class_labels(table.columns[roles.targets[0]])[:, None]
-            check_classes(y[:, 0], roles.targets[0])
-        elif roles.targets:
-            y = table.matrix(roles.targets)
+        y = _targets(table, roles)
         t = None if roles.time is None else table.columns[roles.time]
         labels = None if roles.trajectory is None else _labels(table.columns[roles.trajectory])
         if t is not None:
@@ -198,8 +180,31 @@ class Rows:
         for name in roles.numeric:
             check_finite(table.columns[name], name, numbers)
         incomplete = any(missing_values(table.columns[name]).any() for name in roles.inputs)
-        y = y[:, 0] if y is not None and y.shape[1] == 1 else y
         return cls(_inputs(table, roles), y, t, labels, int((~keep).sum()), n_unlabelled, incomplete)
+
+
+def _check_roles(
+    table: "Table",
+    targets: Sequence[str],
+    inputs: Sequence[str],
+    left_out: Sequence[str],
+    time: str | None,
+    trajectory: str | None,
+) -> None:
+    """Raise an error for names that are not columns, and for columns with two roles."""
+    for option, names in {"--target": targets, "--inputs": inputs, "--drop": left_out}.items():
+        check_names(table, names, option)
+    for option, name in {"--time": time, "--trajectory": trajectory}.items():
+        check_names(table, [] if name is None else [name], option)
+    if not targets:
+        raise ValueError("--target is empty: name the column to explain.")
+    for name in (*targets, time, trajectory):
+        if name in left_out or (name in inputs and name in targets):
+            option = "--drop" if name in left_out else "--inputs"
+            raise ValueError(f"{option} {name!r}: this column already has another role.")
+    for name in inputs:
+        if name in left_out:
+            raise ValueError(f"--inputs and --drop both name {name!r}: leave it out of one of them.")
 
 
 def check_names(table: "Table", names: Iterable[str], option: str) -> None:
@@ -223,6 +228,21 @@ def naming(table: "Table") -> str:
     return naming_hint(table.names)
 
 
+def _kept(absent: Mapping[str, "np.ndarray"], roles: Roles, missing: str | None, n_rows: int) -> "np.ndarray":
+    """Return which rows are kept, (n,) bool, given those in which each column is missing; raise an error if none is."""
+    import numpy as np
+
+    refused = [name for name in roles.inputs if name in absent and missing == "error"]
+    refused += [name for name in roles.in_time if name in absent and missing != "drop"]
+    if refused:
+        refuse_missing(refused, absent, roles)
+    unwanted = [rows for name, rows in absent.items() if name in roles.targets or missing == "drop"]
+    keep = ~np.any([np.zeros(n_rows, bool), *(unwanted if roles.droppable else [])], axis=0)
+    if not keep.any():
+        refuse_all_missing(absent, roles)
+    return keep
+
+
 def _dates_as_numbers(table: "Table", roles: Roles) -> "Table":
     """Return the table with dates that are inputs as days since 1970."""
     from fewvars.columns.raw import Raw
@@ -239,6 +259,18 @@ def _inputs(table: "Table", roles: Roles) -> Any:
     from fewvars.files.tables.frame import frame_of
 
     return frame_of({name: table.columns[name] for name in roles.inputs})
+
+
+def _targets(table: "Table", roles: Roles) -> Any:
+    """Return class labels (n,), numbers (n,) or (n, outputs), or None without targets."""
+    if roles.classify:
+        labels = _class_labels(table.columns[roles.targets[0]])
+        check_classes(labels, roles.targets[0])
+        return labels
+    if not roles.targets:
+        return None
+    y = table.matrix(roles.targets)
+    return y[:, 0] if y.shape[1] == 1 else y
 
 
 def _class_labels(column: Any) -> Any:
