@@ -1,6 +1,7 @@
 """Find a whole dynamical system from measured trajectories: the graph, the equations and the evidence."""
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from fewvars.search.variables.evidence import q_values
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class DynamicsRegressor(FittedSystem):
     """Find a system of differential equations dx/dt = f(x, u) from noisy trajectories of many variables.
 
@@ -114,40 +116,21 @@ class DynamicsRegressor(FittedSystem):
     [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
     """
 
-    def __init__(
-        self,
-        *,
-        target: str = AUTO,
-        order: int = 1,
-        angles: Any = None,
-        time: bool = False,
-        include: Any = None,
-        exclude: Any = None,
-        smoothing: str = "auto",
-        head: str = "auto",
-        max_degree: int = 4,
-        n_blocks: int = 20,
-        n_resamples: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        dask: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.target = target
-        self.order = order
-        self.angles = angles
-        self.time = time
-        self.include = include
-        self.exclude = exclude
-        self.smoothing = smoothing
-        self.head = head
-        self.max_degree = max_degree
-        self.n_blocks = n_blocks
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.dask = dask
-        self.verbose = verbose
+    target: str = AUTO
+    order: int = 1
+    angles: Any = None
+    time: bool = False
+    include: Any = None
+    exclude: Any = None
+    smoothing: str = "auto"
+    head: str = "auto"
+    max_degree: int = 4
+    n_blocks: int = 20
+    n_resamples: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
+    dask: str | None = None
+    verbose: int = 0
 
     def fit(
         self,
