@@ -12,7 +12,7 @@ from fewvars.estimators.system import Support, System
 from fewvars.heads import Head, HeadSettings
 from fewvars.heads.averages import Averages
 from fewvars.heads.polynomial import PolynomialHead
-from fewvars.heads.weak import ENOUGH, SMALL, WeakPolynomials, choose_weak_head
+from fewvars.heads.weak import NEGLIGIBLE, TIMES_NOISE, WORTHWHILE, WeakPolynomials, choose_weak_head
 from fewvars.polynomials.polynomial import monomial_count
 from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
@@ -24,7 +24,7 @@ from fewvars.search.variables.support import settled
 from fewvars.search.variables.tested import edge_evidence, propose
 from fewvars.search.variables.untested import better_support
 
-MOST_FOR_POLYNOMIALS = 10  # inputs
+MOST_INPUTS_OF_FULL_POLYNOMIALS = 10
 DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
 MOST_WITH_LINES = 100  # terms of a polynomial of the inputs found and a line in each other
 
@@ -80,7 +80,7 @@ class EquationSearch:
     @property
     def enough(self) -> float:
         """The held-out error below which nothing more is tried."""
-        return max(ENOUGH * self.noise, SMALL)
+        return max(TIMES_NOISE * self.noise, NEGLIGIBLE)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -131,11 +131,11 @@ class EquationSearch:
         closed = closed_search(data, groups.labels, search_settings)
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
         if support.held_out_error > self.enough:
-            data = problem  # what is wild to a poor model may be right
+            data = problem  # with outliers: to a poor model, correct values may look like them
             closed = closed_search(data, groups.labels, search_settings)
             other = better_support(closed, data, groups, support.groups)
             support = settled(closed, [support.groups, other], groups.included, TIE)
-        if 1 < support.groups[groups.labels].sum() <= MOST_FOR_POLYNOMIALS:
+        if 1 < support.groups[groups.labels].sum() <= MOST_INPUTS_OF_FULL_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(data, self.system.terms), data.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
@@ -191,7 +191,7 @@ class EquationSearch:
             return found
         head, errors = self._polynomial(averages, every, lines)
         lowest = averages.held_out.mean(errors)
-        if lowest > 0.5 * min(known, found.error):
+        if lowest > WORTHWHILE * min(known, found.error):
             return found
         mask = groups.included.copy()
         mask[groups.labels[columns][head.polynomial.exponents.any(axis=0)]] = True

@@ -14,9 +14,9 @@ from fewvars.estimators.equations import EquationSearch
 from fewvars.estimators.system import System
 
 AUTO = "auto"
-PILOT = 6  # equations that are tried
-POOR = 0.5  # of the variance, left unexplained in weak form: only then are steps tried
-CLEARLY = 0.8  # ratio of what steps leave unexplained to what the weak form does, below which steps are chosen
+EQUATIONS_TRIED = 6
+POORLY_EXPLAINED = 0.5  # share of the variance that the weak form must leave unexplained before steps are tried
+MUCH_LESS = 0.8  # of what the weak form leaves unexplained: steps that leave less than this are chosen
 
 
 def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | None) -> bool:
@@ -28,7 +28,7 @@ def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | 
         Returns the system with the changes over one interval as left sides.
     """
     unexplained = _unexplained(weak, n_jobs)
-    return unexplained > POOR and _unexplained(steps(), n_jobs) < CLEARLY * unexplained
+    return unexplained > POORLY_EXPLAINED and _unexplained(steps(), n_jobs) < MUCH_LESS * unexplained
 
 
 def _unexplained(system: System, n_jobs: int | None) -> float:
@@ -37,7 +37,7 @@ def _unexplained(system: System, n_jobs: int | None) -> float:
     The system keeps their supports.
     """
     d = len(system.include)
-    chosen = np.unique(np.linspace(0, d - 1, min(PILOT, d)).astype(int)).tolist()
+    chosen = np.unique(np.linspace(0, d - 1, min(EQUATIONS_TRIED, d)).astype(int)).tolist()
     with single_blas_thread():
         searches = [EquationSearch(system, i) for i in chosen]
         found = in_threads(lambda search: search.support(search.problem), searches, n_jobs)
