@@ -6,7 +6,8 @@ from fewvars._common.wording import counted
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles, Rows
+    from fewvars.cli._roles import Roles
+    from fewvars.cli._rows import Rows
     from fewvars.estimators.findings import Findings
 
 MOST_LOADINGS = 8  # of a direction, in text

@@ -10,7 +10,7 @@ from fewvars._common.wording import counted
 if TYPE_CHECKING:
     import numpy as np
 
-    from fewvars.cli._columns import Roles
+    from fewvars.cli._roles import Roles
     from fewvars.files.tables import Table
 
 
