@@ -10,7 +10,13 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
-from fewvars.estimators.about_systems import angle_numbers, checked_controls, checked_derivatives, edge_masks
+from fewvars.estimators.about_systems import (
+    angle_numbers,
+    checked_controls,
+    checked_derivatives,
+    complete_rows,
+    edge_masks,
+)
 from fewvars.estimators.all_equations import find_all
 from fewvars.estimators.equations import Equation
 from fewvars.estimators.fitted_system import FittedSystem
@@ -175,10 +181,7 @@ class DynamicsRegressor(FittedSystem):
             raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
         controls, control_names = checked_controls(u, len(variables), names)
         derivatives = None if y is None else checked_derivatives(y, variables.shape)
-        present = np.isfinite(np.column_stack([variables, controls])).all(axis=1) & (weight > 0)
-        if derivatives is not None:
-            present &= np.isfinite(derivatives).all(axis=1)
-        runs = Trajectories.of(t, trajectory, present)
+        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives) & (weight > 0))
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
 

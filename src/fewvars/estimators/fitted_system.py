@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewvars._common.validation import FloatArray, check_real
-from fewvars.estimators.about_systems import checked_controls, checked_derivatives
+from fewvars.estimators.about_systems import checked_controls, checked_derivatives, complete_rows
 from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import measured
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
@@ -213,8 +213,7 @@ class FittedSystem(BaseEstimator):
         columns = self._columns
         controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
         derivatives = None if y is None else checked_derivatives(y, variables.shape)
-        present = np.isfinite(np.column_stack([variables, controls])).all(axis=1)
-        runs = Trajectories.of(t, trajectory, present)
+        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
         left = (data.targets - data.windows @ self._right_sides(data.inputs)).var(axis=0)
