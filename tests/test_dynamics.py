@@ -56,6 +56,13 @@ def test_score_is_near_one_on_other_data(lorenz):
     assert 0.99 < model.score(X, t=t) <= 1.0
 
 
+def test_score_leaves_out_rows_without_a_measured_derivative(lorenz):
+    t, truth, _, model = lorenz
+    wrong = 0.5 * Lorenz63().field(truth)
+    wrong[100] = np.nan
+    assert model.score(truth, wrong, t=t) < 0.5
+
+
 @pytest.mark.slow
 def test_derivatives_as_target():
     t = np.arange(0, 10, 0.01)

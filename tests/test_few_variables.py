@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesRegressor
 from fewvars.estimators import variables
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
 from fewvars.series.lags import LagTransformer
@@ -204,7 +204,7 @@ class TestOptions:
         X, y = product_and_line(n=90)
         label = np.repeat([0, 1, 2], [20, 60, 10])
         rows = Rows.of(X, y[:, None], np.ones(90), 1.0, label)
-        data = Prepared.of(prepare_inputs(rows, X, "off")[0], y[:, None], n_blocks=6)
+        data = Prepared.of(prepare_inputs(rows, X, "off")[0], y[:, None], Plan(n_blocks=6))
         blocks = rows.blocks(6)
         assert all(np.unique(label[blocks == block]).size == 1 for block in np.unique(blocks))
         assert np.unique(blocks).size == 6

@@ -13,7 +13,7 @@ from fewvars import FewVariablesRegressor
 from fewvars._common.progress import Progress
 from fewvars.cli import main
 from fewvars.displays import ImportanceDisplay
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
 from fewvars.files.persistence import load, save
@@ -273,7 +273,7 @@ def found(X, y):
     """Return which inputs the search selects, without the evidence."""
     y = y[:, None]
     inputs = prepare_inputs(Rows.of(X, y, np.ones(len(X))), X, "off")[0]
-    data = Prepared.of(inputs, y)
+    data = Prepared.of(inputs, y, Plan())
     nothing = np.zeros(0, int)
     groups = Groups.of(np.arange(X.shape[1]), nothing, nothing, inputs.Z, inputs.scaling.constant)
     with Progress(0) as progress:

@@ -11,7 +11,7 @@ from fewvars import FewVariablesRegressor, LagTransformer, heads
 from fewvars.estimators import variables
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.autoregression import autoregression, better_autoregression
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import Inputs
@@ -144,7 +144,7 @@ class TestLags:
     def test_an_autoregression_replaces_only_what_forecasts_worse(self):
         X, y = cycles()
         rows = Rows.of(X, y[:, None], np.ones(len(y)), t=1.0)
-        data = Prepared.of(Inputs.of(rows, X), y[:, None], own_past=(0, 1, 2, 3))
+        data = Prepared.of(Inputs.of(rows, X), y[:, None], Plan(own_past=(0, 1, 2, 3)))
         lags = np.ones(4, bool)
 
         def assessed(fit, X):
@@ -245,7 +245,7 @@ class TestOneSetOfFacts:
         assert not repeats_itself(X[:, 0])
         for y, by_ratio in ((counts, False), (X[:, 0], True)):
             rows = Rows.of(X, y[:, None], np.ones(100))
-            assert Prepared.of(Inputs.of(rows, X), y[:, None]).held_out.by_ratio is by_ratio
+            assert Prepared.of(Inputs.of(rows, X), y[:, None], Plan()).held_out.by_ratio is by_ratio
 
     def test_a_rare_label_has_a_useful_polynomial(self):
         rng = np.random.default_rng(3)

@@ -18,10 +18,6 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def anything(name: str, value: Any, sizes: Sizes) -> None:
-    """Any value that a file can hold."""
-
-
 def truth(name: str, value: Any, sizes: Sizes) -> None:
     """True or False."""
     require(isinstance(value, bool), f"{name} is not true or false")

@@ -6,8 +6,11 @@ from fewvars._common.wording import counted
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles, Rows
+    from fewvars.cli._roles import Roles
+    from fewvars.cli._rows import Rows
     from fewvars.estimators.findings import Findings
+
+MOST_LOADINGS = 8  # of a direction, in text
 
 
 def describe(model: Any, rows: "Rows", roles: "Roles", seconds: float) -> dict[str, Any]:
@@ -146,10 +149,10 @@ def _interaction_lines(pairs: list[list[str]], additive: bool) -> list[str]:
     return interactions([[printable(name) for name in pair] for pair in pairs])
 
 
-def _direction_line(k: int, direction: dict[str, Any], most: int = 8) -> str:
+def _direction_line(k: int, direction: dict[str, Any]) -> str:
     terms = direction["terms"]
-    text = " ".join(f"{term['weight']:+.3g} {term['name']}" for term in terms[:most])
-    more = f" and {len(terms) - most} smaller terms" if len(terms) > most else ""
+    text = " ".join(f"{term['weight']:+.3g} {term['name']}" for term in terms[:MOST_LOADINGS])
+    more = f" and {len(terms) - MOST_LOADINGS} smaller terms" if len(terms) > MOST_LOADINGS else ""
     return f"  z{k} = {text}{more}   (strength {direction['strength']:.3g})"
 
 

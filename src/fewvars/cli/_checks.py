@@ -10,7 +10,7 @@ from fewvars._common.wording import counted
 if TYPE_CHECKING:
     import numpy as np
 
-    from fewvars.cli._columns import Roles
+    from fewvars.cli._roles import Roles
     from fewvars.files.tables import Table
 
 
@@ -32,7 +32,7 @@ def check_text(table: "Table", roles: "Roles") -> None:
             )
         stray = stray_text(Raw(column))
         if stray is not None:
-            drop = "" if name in roles.targets else f", leave the column out with --drop {_quoted([name])}"
+            drop = "" if name in roles.targets else f", leave the column out with --drop {shlex.quote(name)}"
             raise ValueError(
                 f"Column {name!r} is not numeric (row {stray + 1} holds {column[stray][:40]!r}), but most of it is: "
                 f"correct it{drop}, or say --types {shlex.quote(f'{name}=category')}."
@@ -86,7 +86,7 @@ def refuse_all_missing(absent: Mapping[str, "np.ndarray"], roles: "Roles") -> No
     if empty:
         raise ValueError(f"The target {empty[0]!r} is missing in every row: fill it in, or name another column.")
     worst = max(absent, key=lambda name: int(absent[name].sum()))
-    drop = "" if worst in roles.targets else f"leave out the column with --drop {_quoted([worst])}, or "
+    drop = "" if worst in roles.targets else f"leave out the column with --drop {shlex.quote(worst)}, or "
     raise ValueError(
         f"No rows are left, because every row has a missing value; most are in {worst!r} "
         f"({absent[worst].mean():.0%}): {drop}use --missing indicate."
@@ -122,7 +122,7 @@ def check_numeric(table: "Table", roles: "Roles") -> None:
         raise ValueError(f"{what}: the model needs numbers there.")
     if bad[0] in roles.targets:
         raise ValueError(f"{what}: targets and controls must hold numbers.")
-    remedy = "drop it from --types" if bad[0] in roles.types else f"leave it out with --drop {_quoted([bad[0]])}"
+    remedy = "drop it from --types" if bad[0] in roles.types else f"leave it out with --drop {shlex.quote(bad[0])}"
     raise ValueError(f"{what}: {remedy}.")
 
 
@@ -134,7 +134,7 @@ def refuse_missing(names: Sequence[str], absent: Mapping[str, "np.ndarray"], rol
     more = f", and {counted(len(names) - 1, 'more column')} with missing values" if len(names) > 1 else ""
     remedy = "leave such rows out with --missing drop" if roles.droppable else "fill it or remove the row"
     if roles.droppable and name in roles.inputs:
-        remedy += f", keep them with --missing indicate, or leave out the column with --drop {_quoted([name])}"
+        remedy += f", keep them with --missing indicate, or leave out the column with --drop {shlex.quote(name)}"
     raise ValueError(
         f"Column {name!r} has {counted(int(rows.sum()), 'missing value')}, the first in row "
         f"{np.argmax(rows) + 1}{more}: {remedy}."
@@ -192,11 +192,3 @@ def check_finite(column: Any, name: str, numbers: "np.ndarray") -> None:
             f"Column {name!r} holds {column[row]} in row {numbers[row]}, which isn't finite: correct it or remove the "
             "row."
         )
-
-
-def _quoted(names: Sequence[str]) -> str:
-    """Return names as an option of the shell, with a --drop for each name if one of them contains a comma."""
-    few = list(names)
-    if any("," in name for name in few):
-        return " --drop ".join(map(shlex.quote, few))
-    return shlex.quote(",".join(few))

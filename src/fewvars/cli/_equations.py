@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles, Rows
+    from fewvars.cli._roles import Roles
+    from fewvars.cli._rows import Rows
 
 
 def describe(model: Any, rows: "Rows", roles: "Roles") -> dict[str, Any]:

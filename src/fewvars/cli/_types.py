@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewvars.cli._names import check_names
 from fewvars.cli._terminal import printable
 
 if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles
+    from fewvars.cli._roles import Roles
     from fewvars.columns.kinds import Kind
     from fewvars.files.tables import Table
 
@@ -16,7 +17,6 @@ MOST_LEVELS_SHOWN = 6
 
 def asked_types(given: Iterable[str], table: "Table") -> dict[str, str]:
     """Return what --types says: NAME=TYPE, repeated or separated by commas."""
-    from fewvars.cli._columns import check_names
     from fewvars.columns.encoding import TYPES
 
     found = {}

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from fewvars._common.optional import require_matplotlib
-from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
+from fewvars.cli._roles import Roles
+from fewvars.cli._rows import Rows
 from fewvars.cli._terminal import debug_option, quiet_option, say, warnings_as_notes
 
 
@@ -58,8 +59,8 @@ def demo(noise: float, equation: int, random_state: int, out: Path, quiet: bool)
             command=f"fewvars demo --noise {noise:g} --equation {equation} --seed {random_state}",
             seconds=seconds,
         )
-    rows = columns.Rows(data.X_train, data.y_train, data.t_train, None, 0)
-    for line in sentences(describe(model, rows, columns.Roles(names, [target], "t"), seconds)):
+    rows = Rows(data.X_train, data.y_train, data.t_train, None, 0)
+    for line in sentences(describe(model, rows, Roles(names, [target], "t"), seconds)):
         say(line)
     say(f"Truth: {', '.join(name for name, true in zip(names, data.support, strict=True) if true)}.")
     error = metrics.relative_error(data.y_test, model.predict(data.X_test))

@@ -3,20 +3,19 @@
 import time as clock
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._equations import describe, sentences
+from fewvars.cli._names import check_names, listed, naming
 from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
 from fewvars.cli._results import Results, command_line
+from fewvars.cli._roles import Roles
+from fewvars.cli._rows import Rows
 from fewvars.cli._terminal import debug_option, note, quiet_option, warnings_as_notes
-
-if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles, Rows
 
 
 @click.command()
@@ -82,7 +81,7 @@ def dynamics(
     results.check(data)
     table = files.read(data, delimiter)
     roles = _roles(table, time_column, trajectory, controls, variables, drop)
-    rows = columns.Rows.of(table, roles, missing="drop")
+    rows = Rows.of(table, roles, missing="drop")
     del table
     if rows.n_dropped and not quiet:
         note(f"{rows.n_dropped} of {rows.n_dropped + len(rows.X)} rows have missing values and are left out.")
@@ -103,9 +102,9 @@ def _roles(
     controls: tuple[str, ...],
     variables: tuple[str, ...],
     drop: tuple[str, ...],
-) -> "Roles":
+) -> Roles:
     """Sort the columns; the controls take the role that targets have in other commands."""
-    known, chosen, left_out = (columns.listed(given, table.names) for given in (controls, variables, drop))
+    known, chosen, left_out = (listed(given, table.names) for given in (controls, variables, drop))
     given: dict[str, list[str]] = {
         "--time": [] if time is None else [time],
         "--trajectory": [] if trajectory is None else [trajectory],
@@ -115,26 +114,26 @@ def _roles(
     }
     used: dict[str, str] = {}
     for option, names in given.items():
-        columns.check_names(table, names, option)
+        check_names(table, names, option)
         for name in names:
             if name in used:
                 raise ValueError(f"{option} {name!r}: this column already has a role, by {used[name]}.")
             used[name] = option
     found = chosen or [name for name in table.names if name not in used]
     if not found:
-        raise ValueError(f"No column is left as a variable. {columns.naming(table)}".strip())
-    return columns.Roles(found, known, time, trajectory)
+        raise ValueError(f"No column is left as a variable. {naming(table)}".strip())
+    return Roles(found, known, time, trajectory)
 
 
-def _angles(given: tuple[str, ...], roles: "Roles") -> list[str]:
-    names = columns.listed(given, roles.inputs)
+def _angles(given: tuple[str, ...], roles: Roles) -> list[str]:
+    names = listed(given, roles.inputs)
     for name in names:
         if name not in roles.inputs:
             raise ValueError(f"--angles {name!r}: this isn't one of the variables.")
     return names
 
 
-def _edges(option: str, given: tuple[str, ...], roles: "Roles") -> list[tuple[str, str]]:
+def _edges(option: str, given: tuple[str, ...], roles: Roles) -> list[tuple[str, str]]:
     """Return pairs (effect, cause); names may hold colons and commas themselves."""
     pairs = []
     for text in given:
@@ -146,7 +145,7 @@ def _edges(option: str, given: tuple[str, ...], roles: "Roles") -> list[tuple[st
     return pairs
 
 
-def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
+def _fitted(parameters: dict[str, Any], rows: Rows, roles: Roles) -> tuple[Any, float]:
     from fewvars.estimators import DynamicsRegressor
     from fewvars.files.tables.frame import named_columns
 
@@ -158,7 +157,7 @@ def _fitted(parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[A
     return model, clock.perf_counter() - start
 
 
-def _report(path: Path, model: Any, rows: "Rows", roles: "Roles") -> None:
+def _report(path: Path, model: Any, rows: Rows, roles: Roles) -> None:
     from fewvars.report import write_dynamics_report
 
     write_dynamics_report(

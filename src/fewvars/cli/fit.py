@@ -3,23 +3,22 @@
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from fewvars._common.wording import first_few
-from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._answer import describe, sentences
 from fewvars.cli._checks import check_counts
+from fewvars.cli._names import listed
 from fewvars.cli._parameters import check_parameters, parameters_asked_for, set_option
 from fewvars.cli._results import Results, command_line
+from fewvars.cli._roles import Roles
+from fewvars.cli._rows import Rows
 from fewvars.cli._terminal import debug_option, note, quiet_option, warnings_as_notes
 from fewvars.cli._types import asked_types, described, type_lines
-
-if TYPE_CHECKING:
-    from fewvars.cli._columns import Roles, Rows
 
 
 @click.command()
@@ -115,7 +114,7 @@ def fit(
     results = Results(save, report, as_json)
     results.check(data)
     table = files.read(data, delimiter)
-    roles = columns.Roles.of(
+    roles = Roles.of(
         table,
         targets=targets,
         time=time_column,
@@ -128,10 +127,10 @@ def fit(
     if directions and roles.classify:
         raise click.UsageError(f"--directions needs a target of numbers, and {roles.targets[0]!r} holds class labels.")
     missing = missing or ("drop" if directions else "indicate")
-    rows = columns.Rows.of(table, roles, missing=missing)
+    rows = Rows.of(table, roles, missing=missing)
     if asked["loss"] == "poisson" and not roles.classify:
         check_counts(table, roles)
-    kept = columns.listed(include, roles.inputs)
+    kept = listed(include, roles.inputs)
     for name in kept:
         if name not in roles.inputs:
             raise ValueError(f"--include {name!r}: this isn't one of the inputs.")
@@ -150,7 +149,7 @@ def fit(
         results.deliver(answer, lambda answer: [*type_lines(answer["columns"]), *sentences(answer)], model, report_of)
 
 
-def _notes(rows: "Rows", roles: "Roles") -> None:
+def _notes(rows: Rows, roles: Roles) -> None:
     """Say which rows and columns are left out, and what two values may mean."""
     import numpy as np
 
@@ -168,13 +167,13 @@ def _notes(rows: "Rows", roles: "Roles") -> None:
         note(f"Not used as inputs: {first_few(kinds)}. Use --types NAME=number or NAME=category to use one.")
 
 
-def _levels(model: Any, roles: "Roles") -> dict[str, Any]:
+def _levels(model: Any, roles: Roles) -> dict[str, Any]:
     """Return the levels of the categories, and the classes of the target."""
     classes = {roles.targets[0]: model.findings().classes} if roles.classify else {}
     return {**getattr(model, "levels_", {}), **classes}
 
 
-def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "Roles") -> tuple[Any, float]:
+def _fitted(directions: bool, parameters: dict[str, Any], rows: Rows, roles: Roles) -> tuple[Any, float]:
     import warnings
 
     from fewvars.estimators import FewDirectionsRegressor, FewVariablesClassifier, FewVariablesRegressor
@@ -193,7 +192,7 @@ def _fitted(directions: bool, parameters: dict[str, Any], rows: "Rows", roles: "
     return model, time.perf_counter() - start
 
 
-def _report(path: Path, model: Any, rows: "Rows", roles: "Roles", seconds: float) -> None:
+def _report(path: Path, model: Any, rows: Rows, roles: Roles, seconds: float) -> None:
     from fewvars.report import write_report
 
     depend = "depends" if len(roles.targets) == 1 else "depend"

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fewvars._common.atomic import write_atomically
-from fewvars.cli import _columns as columns
 from fewvars.cli import _files as files
 from fewvars.cli import _options as options
 from fewvars.cli._checks import check_levels
+from fewvars.cli._names import check_names, naming, some_of
+from fewvars.cli._roles import Roles
+from fewvars.cli._rows import Rows
 from fewvars.cli._terminal import debug_option, note, printable, quiet_option, warnings_as_notes, write
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def predict(
         used = _used(estimator, smooth)
         inputs = _matched(estimator, table, used, {time_column, trajectory}, quiet)
         for option, name in {"--time": time_column, "--trajectory": trajectory}.items():
-            columns.check_names(table, [name] if name is not None else [], option)
+            check_names(table, [name] if name is not None else [], option)
         if unseen is not None:
             estimator.unseen = unseen
         X, times = _inputs(estimator, table, inputs, used, (time_column, trajectory) if smooth else (None, None))
@@ -119,8 +121,8 @@ def _inputs(
     for name, known in levels.items():
         if estimator.unseen == "error":
             check_levels(table, name, known)
-    roles = columns.Roles(inputs, [], *in_time, droppable=False, categories=frozenset(levels))
-    rows = columns.Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
+    roles = Roles(inputs, [], *in_time, droppable=False, categories=frozenset(levels))
+    rows = Rows.of(table, roles, missing=getattr(estimator, "missing", "error"))
     X = np.zeros((len(rows.X), used.size), np.asarray(rows.X).dtype)  # inputs that are not used may be anything
     X[:, used] = rows.X
     return X, {} if in_time[0] is None else {"t": rows.t, "trajectory": rows.trajectory}
@@ -172,13 +174,11 @@ def _matched(estimator: Any, table: "Table", used: "np.ndarray", others: set[str
     wanted = [name for name, needed in zip(known, used, strict=True) if needed]
     absent = [name for name in wanted if name not in table.columns]
     if absent:
-        lacks = (
-            f"DATA lacks {len(absent)} of the {len(wanted)} columns that the model needs: {columns.some_of(absent)}."
-        )
-        raise ValueError(f"{lacks} {columns.naming(table)}".strip())
+        lacks = f"DATA lacks {len(absent)} of the {len(wanted)} columns that the model needs: {some_of(absent)}."
+        raise ValueError(f"{lacks} {naming(table)}".strip())
     extra = [name for name in table.names if name not in {*known, *others}]
     if extra and not quiet:
-        note(f"Ignored columns that the model does not know: {columns.some_of(extra)}.")
+        note(f"Ignored columns that the model does not know: {some_of(extra)}.")
     return wanted
 
 
@@ -187,6 +187,6 @@ def _extrapolations(beyond: "np.ndarray", names: list[str]) -> str:
     counts = beyond.sum(axis=0)
     worst = [names[j] for j in counts.argsort(kind="stable")[::-1] if counts[j]]
     return (
-        f"{beyond.any(axis=1).sum()} of {len(beyond)} predictions are extrapolations: there {columns.some_of(worst)} "
+        f"{beyond.any(axis=1).sum()} of {len(beyond)} predictions are extrapolations: there {some_of(worst)} "
         f"{'is' if len(worst) == 1 else 'are'} outside the range of the training data."
     )

@@ -1,12 +1,17 @@
 """`fewvars reproduce`: the paper's experiments, resumed where the last run ended."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from fewvars.cli._files import check_outputs
 from fewvars.cli._options import dask_option
 from fewvars.cli._terminal import debug_option, note, quiet_option, say
+
+if TYPE_CHECKING:
+    from fewvars.study import Experiment
 
 _EXPERIMENTS = ("size", "noise", "noiseless", "settings", "directions")
 _FAMILIES = ("literal", "ours", "plain", "group-lasso", "dictionary", "dictionary-l1")
@@ -78,11 +83,7 @@ def reproduce(
     if no_fits and (fresh or retry_failed or dask):
         raise click.UsageError("--no-fits runs nothing: leave out --fresh, --retry-failed and --dask.")
     chosen = [experiment for experiment in study.EXPERIMENTS if not only or experiment.name in only]
-    families = list(dict.fromkeys(method.family for experiment in chosen for method in experiment.methods))
-    for method in methods:
-        if method not in families:
-            names = ", ".join(experiment.name for experiment in chosen)
-            raise click.UsageError(f"{names} has no method {method!r}: choose from {', '.join(families)}.")
+    _check_methods(methods, chosen)
     check_outputs([], {"--tables": tables})
     folder = study.Folder(rows)
     if no_fits and not folder.has_rows:
@@ -118,3 +119,13 @@ def reproduce(
         note(f"{failed} fits failed. Their rows say why, and --retry-failed repeats them.")
     say(f"Page: {report.page.resolve()}")
     say(f"Tables: {(tables or report.tables).resolve()}")
+
+
+def _check_methods(asked: Sequence[str], experiments: "Sequence[Experiment]") -> None:
+    """Raise an error for a method that none of the experiments has."""
+    methods = [method for experiment in experiments for method in experiment.methods]
+    families = list(dict.fromkeys(method.family for method in methods))
+    for name in asked:
+        if name not in families:
+            names = ", ".join(experiment.name for experiment in experiments)
+            raise click.UsageError(f"{names} has no method {name!r}: choose from {', '.join(families)}.")

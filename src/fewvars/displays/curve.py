@@ -9,14 +9,8 @@ from numpy.typing import ArrayLike
 from fewvars._common.validation import FloatArray
 from fewvars.displays.figure import BLUE, GREY, PALE, VERMILLION, new_axes, quiet, split_axes
 from fewvars.displays.names import label
-from fewvars.displays.outputs import outputs_of
+from fewvars.displays.outputs import measured_and_predicted
 from fewvars.displays.partial import some_rows
-
-
-def predictions(estimator: Any, X: Any, t: Any = None, trajectory: Any = None) -> FloatArray:
-    """Return predictions (n, outputs); if the model was fitted to smoothed inputs, X is smoothed too."""
-    smoothed = t is not None and getattr(estimator, "smoothed_", False)
-    return outputs_of(estimator, X, t=t, trajectory=trajectory) if smoothed else outputs_of(estimator, X)
 
 
 class CurveDisplay:
@@ -76,8 +70,7 @@ class CurveDisplay:
         output : int
             Which of several outputs to draw.
         """
-        predicted = predictions(estimator, X, t, trajectory)[:, output]
-        measured = np.asarray(y, float).reshape(len(predicted), -1)[:, output]
+        measured, predicted = measured_and_predicted(estimator, X, y, output, t, trajectory)
         times = t * np.arange(len(predicted)) if t is not None and np.ndim(t) == 0 else t
         return cls(measured, predicted, t=times, trajectory=trajectory, name=name).plot(ax=ax)
 
@@ -167,8 +160,7 @@ class PredictionDisplay:
         max_points: int = 2000,
     ) -> "PredictionDisplay":
         """Draw the predictions of a fitted model; the arguments are those of `CurveDisplay`."""
-        predicted = predictions(estimator, X, t, trajectory)[:, output]
-        measured = np.asarray(y, float).reshape(len(predicted), -1)[:, output]
+        measured, predicted = measured_and_predicted(estimator, X, y, output, t, trajectory)
         return cls(measured, predicted, name=name).plot(ax=ax, max_points=max_points)
 
     @classmethod

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes, quiet, split_axes
+from fewvars.displays.figure import BLUE, GREY, PALE, fitted_attribute, new_axes, only_text, quiet, split_axes
 from fewvars.displays.names import distinct_names, label, names_of
 from fewvars.displays.partial import Dependence, partial_dependence
 
@@ -85,8 +85,7 @@ class DependenceDisplay:
         ax = new_axes(ax, (2.3 * columns + 0.6, 2.1 * n_rows + 0.4))
         self.ax_, self.figure_ = ax, ax.figure
         if not count:
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "no variable selected", ha="center", va="center", transform=ax.transAxes)
+            only_text(ax, "no variable selected")
             self.axes_: list[Any] = []
             return self
         panels = split_axes(ax, n_rows, columns)

@@ -16,11 +16,13 @@ from fewvars.displays.figure import (
     draw_ends,
     fitted_attribute,
     new_axes,
+    only_text,
     plain_ticks,
     quiet,
     split_axes,
 )
 from fewvars.displays.names import distinct_names, label, names_of
+from fewvars.displays.outputs import measured_and_predicted
 from fewvars.displays.partial import some_rows
 from fewvars.engine.penalties import significant
 
@@ -72,8 +74,7 @@ class SingularValuesDisplay:
         ax.set_ylabel("singular value of the first layer")
         alive = self.alive
         if not np.isfinite(alive).any():
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "no path: no direction at any strength", ha="center", transform=ax.transAxes)
+            only_text(ax, "no path: no direction at any strength")
             return self
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -133,10 +134,8 @@ class ShadowDisplay:
     ) -> "ShadowDisplay":
         """Draw data (n, d) along the directions of a fitted `FewDirectionsRegressor`."""
         fitted_attribute(estimator, "n_directions_", cls.__name__)
-        Z = np.asarray(estimator.transform(X), float)
-        measured = np.asarray(y, float).reshape(len(Z), -1)[:, output]
-        learned = np.asarray(estimator.predict(X), float).reshape(len(Z), -1)[:, output]
-        return cls(Z, measured, learned=learned, name=name).plot(ax=ax, max_points=max_points)
+        measured, learned = measured_and_predicted(estimator, X, y, output)
+        return cls(estimator.transform(X), measured, learned=learned, name=name).plot(ax=ax, max_points=max_points)
 
     def plot(self, ax: Any = None, *, max_points: int = 2000) -> "ShadowDisplay":
         """Draw onto `ax`, at most `max_points` points, chosen at random."""
@@ -146,8 +145,7 @@ class ShadowDisplay:
         rows = some_rows(len(self.Z), max_points)
         Z, y = self.Z[rows], self.y[rows]
         if Z.shape[1] == 0:
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "no direction found", ha="center", va="center", transform=ax.transAxes)
+            only_text(ax, "no direction found")
         elif Z.shape[1] == 1:
             ax.plot(Z[:, 0], y, "o", color=PALE, markersize=3, markeredgewidth=0, label="measured")
             if self.learned is not None:
@@ -218,8 +216,7 @@ class LoadingsDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self.axes_: list[Any] = []
         if not loadings.size:
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "no direction found", ha="center", va="center", transform=ax.transAxes)
+            only_text(ax, "no direction found")
             return self
         self.axes_ = split_axes(ax, 1, len(loadings))
         rows, reach = np.arange(shown.size), 1.08 * weight.max() or 1.0

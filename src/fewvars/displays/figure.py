@@ -37,6 +37,12 @@ def split_axes(ax: Any, n_rows: int, n_columns: int, **options: Any) -> list[Any
     return [ax.figure.add_subplot(grid[i, j]) for i in range(n_rows) for j in range(n_columns)]
 
 
+def only_text(ax: Any, text: str) -> None:
+    """Show a text where there is nothing to draw."""
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes)
+
+
 def quiet(ax: Any, grid: str = "both") -> None:
     """Leave only the left and lower spine and a faint grid."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -12,6 +12,7 @@ from fewvars.displays.figure import (
     draw_ends,
     fitted_attribute,
     new_axes,
+    only_text,
     plain_ticks,
     quiet,
 )
@@ -76,13 +77,12 @@ class PathDisplay:
         from matplotlib.collections import LineCollection
 
         ax = new_axes(ax, (7.0, 4.2))
+        self.ax_, self.figure_ = ax, ax.figure
         quiet(ax)
         ax.set_xlabel("strength of the penalty λ")
         ax.set_ylabel("norm of first-layer weights")
         if not self.norms.any():
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "no path: nothing to select from", ha="center", va="center", transform=ax.transAxes)
-            self.ax_, self.figure_ = ax, ax.figure
+            only_text(ax, "no path: nothing to select from")
             return self
         alive = np.where(self.norms > 0, self.norms, np.nan)
         others = [np.column_stack([self.strengths, alive[:, g]]) for g in np.flatnonzero(~self.selected)]
@@ -102,7 +102,6 @@ class PathDisplay:
         plain_ticks(ax.yaxis)
         if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="lower left", frameon=False, fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_selected(self, ax: Any, alive: np.ndarray, max_labels: int) -> None:

@@ -36,6 +36,11 @@ def checked_derivatives(y: Any, shape: tuple[int, ...]) -> FloatArray:
     return values
 
 
+def complete_rows(*tables: FloatArray | None) -> np.ndarray:
+    """Return the rows (n,) bool in which all numbers of all tables (n, columns) are finite; None is no table."""
+    return np.all([np.isfinite(table).all(axis=1) for table in tables if table is not None], axis=0)
+
+
 def _columns_of_numbers(argument: str, given: Any) -> FloatArray:
     """Return numbers with at least two axes."""
     try:

@@ -5,7 +5,8 @@ from joblib import effective_n_jobs
 from fewvars._common.cluster import completed, connected
 from fewvars._common.progress import Progress
 from fewvars._common.threads import in_threads, single_blas_thread
-from fewvars.estimators.equations import Equation, System
+from fewvars.estimators.equations import Equation, EquationSearch
+from fewvars.estimators.system import System
 
 
 def find_all(system: System, *, n_jobs: int | None, dask: str | None, progress: Progress) -> list[Equation]:
@@ -24,7 +25,7 @@ def find_all(system: System, *, n_jobs: int | None, dask: str | None, progress: 
         return _on_cluster(system, dask, min(effective_n_jobs(n_jobs), n), progress)
 
     def find(i: int) -> Equation:
-        found = system.find(i)
+        found = EquationSearch(system, i).equation()
         progress.step()
         return found
 
@@ -48,4 +49,4 @@ def _on_cluster(system: System, address: str, n_workers: int, progress: Progress
 
 def _find(i: int, system: System) -> Equation:
     with single_blas_thread():
-        return system.find(i)
+        return EquationSearch(system, i).equation()

@@ -10,7 +10,7 @@ from fewvars.heads import Trial
 from fewvars.search.held_out import Predictor
 from fewvars.series.scaling import Scaling
 
-CLEAR = 4.0  # standard errors
+CLEARLY_BETTER = 4.0  # standard errors
 LEVELS = np.linspace(0.0, 1.0, 1001)  # of the quantiles of residuals that are kept
 
 
@@ -64,7 +64,7 @@ class Assessment:
         explains = error < held_out.mean(trial.score_splits(lambda *_: constant).errors)
         scale = Scaling.of(y, trial.weight).scale  # squares of huge values must not overflow
         rmse = scale * np.sqrt(np.average((residuals / scale) ** 2, axis=0, weights=weights))
-        clearly = held_out.better(errors, null, CLEAR)
+        clearly = held_out.better(errors, null, CLEARLY_BETTER)
         return cls(trial, errors, error, se, explains, error < held_out.mean(null), clearly, rmse, quantiles)
 
 

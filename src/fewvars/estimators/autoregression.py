@@ -23,7 +23,7 @@ def autoregression(X: FloatArray, y: FloatArray, weight: FloatArray) -> Polynomi
 def own_past(data: Prepared, groups: Groups) -> np.ndarray:
     """Return the groups (groups,) that hold earlier values of the target and may be selected."""
     found = np.zeros(groups.usable.size, bool)
-    found[groups.labels[list(data.plan["own_past"])]] = True
+    found[groups.labels[list(data.plan.own_past)]] = True
     return found & groups.usable
 
 

@@ -22,7 +22,7 @@ from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.fitted import FittedFunction
 from fewvars.estimators.inputs import given_to_fit
 from fewvars.estimators.parameters import SearchParameters
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.standardised import prepare_inputs
@@ -151,19 +151,16 @@ class BlockedEstimator(SearchParameters, FittedFunction):
         if order.shuffled and not rows.in_order:
             mixed = rows.mixed(inputs, outputs, np.random.default_rng(settings.seed))
             rows, inputs, outputs = rows.only(mixed), inputs[mixed], outputs[mixed]
-        return [
-            Prepared.of(
-                version,
-                outputs,
-                n_blocks=self.n_blocks,
-                n_splits=self._n_splits,
-                shuffle=order.shuffled,
-                own_past=order.own_past,
-                seed=settings.seed,
-                loss=self._loss,
-            )
-            for version in prepare_inputs(rows, inputs, self.smoothing, lagged=order.lagged)
-        ]
+        plan = Plan(
+            self.n_blocks,
+            n_splits=self._n_splits,
+            shuffle=order.shuffled,
+            own_past=order.own_past,
+            seed=settings.seed,
+            loss=self._loss,
+        )
+        versions = prepare_inputs(rows, inputs, self.smoothing, lagged=order.lagged)
+        return [Prepared.of(version, outputs, plan) for version in versions]
 
     def _best_version(
         self, versions: list[Prepared], settings: Settings, progress: Progress

@@ -11,14 +11,13 @@ from fewvars._common.threads import single_blas_thread
 from fewvars._common.validation import FloatArray, check_seed
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.estimators.few_variables import FewVariablesRegressor
-from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.preparation import Plan, Prepared
 from fewvars.estimators.row_order import RowOrder
 from fewvars.estimators.rows import Rows
-from fewvars.estimators.standardised import prepare_inputs
+from fewvars.estimators.standardised import Target, prepare_inputs
 from fewvars.heads import HeadSettings, Trial, choose_head, kinds_of
 from fewvars.search.directions.ranks import RankSearch
 from fewvars.search.variables.network_judge import NetworkJudge
-from fewvars.series.scaling import Scaling
 
 _SENTENCES = {
     "mean": "no input predicts y better than its mean",
@@ -129,20 +128,13 @@ def compare(
     variables = FewVariablesRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     directions = FewDirectionsRegressor(**common).fit(X, y, sample_weight, t=t, trajectory=trajectory)
     data = _prepared(variables, X, y, sample_weight, t, trajectory)
-    everything = np.ones(variables.n_features_in_, bool)
-    judge = NetworkJudge.of(data.problem, np.arange(everything.size), variables._settings())
     with single_blas_thread():
-        pieces = {"mean": judge.judge([~everything])[0].errors}
-        if variables.support_.any():
-            pieces["variables"] = _of_variables(data, variables)
-        if directions.n_directions_:
-            pieces["directions"] = _of_directions(data, directions)
-        pieces["network"] = judge.tuned(everything)[1].errors
+        pieces = _errors(data, variables, directions)
     counts = {
         "mean": 0,
         "variables": int(variables.support_.sum()),
         "directions": directions.directions_.size,
-        "network": everything.size * variables.hidden_layer_sizes[0],
+        "network": variables.n_features_in_ * variables.hidden_layer_sizes[0],
     }
     forms, held_out = tuple(pieces), data.held_out
     choice = [form for form in forms if form not in _not_few(variables, directions)]
@@ -186,12 +178,24 @@ def _prepared(model: FewVariablesRegressor, X: Any, y: Any, sample_weight: Any, 
     inputs, y = inputs[rows.chosen], outputs[rows.chosen]
     version = prepare_inputs(rows, inputs, "on" if model.smoothed_ else "off")[0]
     order = RowOrder.of(rows, inputs, y, model.shuffle, [f"x{j}" for j in range(inputs.shape[1])])
-    seed = model._settings().seed
-    data = Prepared.of(version, y, n_blocks=model.n_blocks, shuffle=order.shuffled, seed=seed)
-    scaling = Scaling.of(y, rows.sample_weight)
-    scaled = scaling.apply(y) / np.sqrt(max(int((~scaling.constant).sum()), 1))
-    samples = replace(data.problem.samples, Y=scaled.astype(np.float32))
-    return replace(data, problem=replace(data.problem, samples=samples))
+    plan = Plan(n_blocks=model.n_blocks, shuffle=order.shuffled, seed=model._settings().seed)
+    data = Prepared.of(version, y, plan)
+    measured = Target.of(replace(version, smooths_target=False), y)
+    return replace(data, problem=data.as_measured(measured.scaling, np.float32))
+
+
+def _errors(
+    data: Prepared, variables: FewVariablesRegressor, directions: FewDirectionsRegressor
+) -> dict[str, FloatArray]:
+    """Return the held-out errors (pieces,) of each form, from simple to complicated; what was not found is left out."""
+    everything = np.ones(variables.n_features_in_, bool)
+    judge = NetworkJudge.of(data.problem, np.arange(everything.size), variables._settings())
+    errors = {"mean": judge.judge([~everything])[0].errors}
+    if variables.support_.any():
+        errors["variables"] = _of_variables(data, variables)
+    if directions.n_directions_:
+        errors["directions"] = _of_directions(data, directions)
+    return {**errors, "network": judge.tuned(everything)[1].errors}
 
 
 def _of_variables(data: Prepared, model: FewVariablesRegressor) -> FloatArray:

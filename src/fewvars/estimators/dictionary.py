@@ -1,5 +1,6 @@
 """The sparse dictionary of monomials as a scikit-learn regressor."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ _CRITERIA = ("held_out", "bic")
 _SPLITS = 4
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Sparse polynomial regression on all monomials up to a degree.
 
@@ -80,26 +82,14 @@ class SparseDictionaryRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator)
     '3 x0*x2 - 1 x4 + 0.5'
     """
 
-    def __init__(
-        self,
-        *,
-        max_degree: int = 2,
-        method: str = "subsets",
-        criterion: str = "held_out",
-        cv: Any = None,
-        strength: float | None = None,
-        coefficient_tolerance: float = 0.0,
-        fit_intercept: bool = True,
-        max_memory: float = 2**31,
-    ):
-        self.max_degree = max_degree
-        self.method = method
-        self.criterion = criterion
-        self.cv = cv
-        self.strength = strength
-        self.coefficient_tolerance = coefficient_tolerance
-        self.fit_intercept = fit_intercept
-        self.max_memory = max_memory
+    max_degree: int = 2
+    method: str = "subsets"
+    criterion: str = "held_out"
+    cv: Any = None
+    strength: float | None = None
+    coefficient_tolerance: float = 0.0
+    fit_intercept: bool = True
+    max_memory: float = 2**31
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "SparseDictionaryRegressor":
         """Fit the dictionary.

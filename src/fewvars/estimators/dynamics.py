@@ -1,6 +1,7 @@
 """Find a whole dynamical system from measured trajectories: the graph, the equations and the evidence."""
 
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,19 +10,28 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
-from fewvars.estimators.about_systems import angle_numbers, checked_controls, checked_derivatives, edge_masks
+from fewvars.estimators.about_systems import (
+    angle_numbers,
+    checked_controls,
+    checked_derivatives,
+    complete_rows,
+    edge_masks,
+)
 from fewvars.estimators.all_equations import find_all
-from fewvars.estimators.equations import Equation, EquationSettings, System
+from fewvars.estimators.equations import Equation
 from fewvars.estimators.fitted_system import FittedSystem
 from fewvars.estimators.form import AUTO, steps_explain_more
 from fewvars.estimators.input_columns import InputColumns
+from fewvars.estimators.inputs import column_names
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
+from fewvars.estimators.system import EquationSettings, System
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class DynamicsRegressor(FittedSystem):
     """Find a system of differential equations dx/dt = f(x, u) from noisy trajectories of many variables.
 
@@ -112,40 +122,21 @@ class DynamicsRegressor(FittedSystem):
     [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
     """
 
-    def __init__(
-        self,
-        *,
-        target: str = AUTO,
-        order: int = 1,
-        angles: Any = None,
-        time: bool = False,
-        include: Any = None,
-        exclude: Any = None,
-        smoothing: str = "auto",
-        head: str = "auto",
-        max_degree: int = 4,
-        n_blocks: int = 20,
-        n_resamples: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        dask: str | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.target = target
-        self.order = order
-        self.angles = angles
-        self.time = time
-        self.include = include
-        self.exclude = exclude
-        self.smoothing = smoothing
-        self.head = head
-        self.max_degree = max_degree
-        self.n_blocks = n_blocks
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.dask = dask
-        self.verbose = verbose
+    target: str = AUTO
+    order: int = 1
+    angles: Any = None
+    time: bool = False
+    include: Any = None
+    exclude: Any = None
+    smoothing: str = "auto"
+    head: str = "auto"
+    max_degree: int = 4
+    n_blocks: int = 20
+    n_resamples: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
+    dask: str | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -184,17 +175,13 @@ class DynamicsRegressor(FittedSystem):
             self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
         )
         weight = _check_sample_weight(sample_weight, variables, dtype=np.float64, ensure_non_negative=True)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        names = tuple(map(str, names))
+        names = tuple(column_names(self))
         empty = np.flatnonzero(np.isnan(variables).all(axis=0))
         if empty.size:
             raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
         controls, control_names = checked_controls(u, len(variables), names)
         derivatives = None if y is None else checked_derivatives(y, variables.shape)
-        present = np.isfinite(np.column_stack([variables, controls])).all(axis=1) & (weight > 0)
-        if derivatives is not None:
-            present &= np.isfinite(derivatives).all(axis=1)
-        runs = Trajectories.of(t, trajectory, present)
+        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives) & (weight > 0))
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
 

@@ -1,6 +1,7 @@
 """The few-directions estimator: f(x) = g(Ax), with the directions and their number found from the data."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fewvars.estimators.preparation import Prepared
 from fewvars.search.directions.search import Directions, DirectionSettings, find_directions
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FittedRegressor, BlockedEstimator):
     """Find the few linear combinations of the inputs that an output depends on, and learn the function of them.
 
@@ -96,56 +98,11 @@ notes_, n_features_in_, feature_names_in_
     (1, (500, 1))
     """
 
-    _n_splits = 4
+    n_directions: int | None = None
+    missing: str = "error"
+    max_rank: int = 10
 
-    def __init__(
-        self,
-        *,
-        n_directions: int | None = None,
-        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
-        activation: str = "tanh",
-        smoothing: str = "auto",
-        head: str = "auto",
-        max_degree: int = 4,
-        loss: str = "squared",
-        missing: str = "error",
-        cv: Any = None,
-        n_blocks: int = 20,
-        shuffle: bool | str = "auto",
-        first_updates: int = 1600,
-        path_updates: int = 300,
-        refit_updates: int = 3000,
-        path_factor: float = 1.15,
-        batch_size: int = 128,
-        learning_rate: float = 0.005,
-        max_rank: int = 10,
-        n_resamples: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_directions = n_directions
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.smoothing = smoothing
-        self.head = head
-        self.max_degree = max_degree
-        self.loss = loss
-        self.missing = missing
-        self.cv = cv
-        self.n_blocks = n_blocks
-        self.shuffle = shuffle
-        self.first_updates = first_updates
-        self.path_updates = path_updates
-        self.refit_updates = refit_updates
-        self.path_factor = path_factor
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_rank = max_rank
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _n_splits = 4
 
     def _settings(self) -> DirectionSettings:
         options = self._checked_options()

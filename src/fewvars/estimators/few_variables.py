@@ -1,13 +1,12 @@
 """The few-variables estimator: which inputs an output depends on, and what the function is."""
 
-from typing import Any
+from dataclasses import dataclass
 
-from fewvars.columns.encoding import ERROR
 from fewvars.estimators.fitted import FittedRegressor
 from fewvars.estimators.variables import FewVariables
-from fewvars.search.variables.settings import AUTO
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FewVariablesRegressor(FittedRegressor, FewVariables):
     """Find the few inputs that an output depends on, and learn the function of them.
 
@@ -163,72 +162,5 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     >>> model.get_support(indices=True).tolist(), model.equation_
     ([2, 4, 7], '1 x2*x7 - 1 x4')
     """
-
-    def __init__(
-        self,
-        *,
-        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
-        activation: str = "tanh",
-        smoothing: str = "auto",
-        head: str = "auto",
-        max_degree: int = 4,
-        n_variables: int | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        loss: str = "squared",
-        fdr: float | None = None,
-        judge: str = AUTO,
-        feature_groups: Any = None,
-        types: Any = None,
-        missing: str = ERROR,
-        unseen: str = ERROR,
-        cv: Any = None,
-        n_blocks: int = 20,
-        shuffle: bool | str = "auto",
-        solver: str = "momentum",
-        first_updates: int = 1600,
-        path_updates: int = 300,
-        refit_updates: int = 3000,
-        path_factor: float = 1.15,
-        batch_size: int = 128,
-        learning_rate: float = 0.005,
-        max_candidates: int = 16,
-        max_inputs: int = 300,
-        n_resamples: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.smoothing = smoothing
-        self.head = head
-        self.max_degree = max_degree
-        self.n_variables = n_variables
-        self.include = include
-        self.exclude = exclude
-        self.loss = loss
-        self.fdr = fdr
-        self.judge = judge
-        self.feature_groups = feature_groups
-        self.types = types
-        self.missing = missing
-        self.unseen = unseen
-        self.cv = cv
-        self.n_blocks = n_blocks
-        self.shuffle = shuffle
-        self.solver = solver
-        self.first_updates = first_updates
-        self.path_updates = path_updates
-        self.refit_updates = refit_updates
-        self.path_factor = path_factor
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_candidates = max_candidates
-        self.max_inputs = max_inputs
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     _null_model = "its mean"

@@ -1,6 +1,6 @@
 """The few-variables classifier: which inputs the class of a row depends on, and its probabilities."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from fewvars._common.validation import FloatArray, check_seed
-from fewvars.columns.encoding import ERROR
 from fewvars.engine.losses import CrossEntropy, Loss
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.findings import Findings
@@ -18,11 +17,11 @@ from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.rows import Rows
 from fewvars.estimators.variables import FewVariables
 from fewvars.heads import HeadChoice
-from fewvars.search.variables.settings import AUTO
 
 MOST_KEPT = 5000  # held-out rows
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FewVariablesClassifier(ClassifierMixin, FewVariables):
     """Find the few inputs that the class of a row depends on, and learn the probabilities of the classes.
 
@@ -73,72 +72,8 @@ selection_frequencies_, n_iter_, n_features_in_, feature_names_in_
     ([3, 7, 11], ['above', 'below'])
     """
 
-    def __init__(
-        self,
-        *,
-        hidden_layer_sizes: tuple[int, ...] = (20, 20, 20),
-        activation: str = "tanh",
-        smoothing: str = "auto",
-        head: str = "auto",
-        max_degree: int = 4,
-        n_variables: int | None = None,
-        include: Any = None,
-        exclude: Any = None,
-        fdr: float | None = None,
-        class_weight: Any = None,
-        judge: str = AUTO,
-        feature_groups: Any = None,
-        types: Any = None,
-        missing: str = ERROR,
-        unseen: str = ERROR,
-        cv: Any = None,
-        n_blocks: int = 20,
-        shuffle: bool = False,
-        solver: str = "momentum",
-        first_updates: int = 1600,
-        path_updates: int = 300,
-        refit_updates: int = 3000,
-        path_factor: float = 1.15,
-        batch_size: int = 128,
-        learning_rate: float = 0.005,
-        max_candidates: int = 16,
-        max_inputs: int = 300,
-        n_resamples: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.smoothing = smoothing
-        self.head = head
-        self.max_degree = max_degree
-        self.n_variables = n_variables
-        self.include = include
-        self.exclude = exclude
-        self.fdr = fdr
-        self.class_weight = class_weight
-        self.judge = judge
-        self.feature_groups = feature_groups
-        self.types = types
-        self.missing = missing
-        self.unseen = unseen
-        self.cv = cv
-        self.n_blocks = n_blocks
-        self.shuffle = shuffle
-        self.solver = solver
-        self.first_updates = first_updates
-        self.path_updates = path_updates
-        self.refit_updates = refit_updates
-        self.path_factor = path_factor
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.max_candidates = max_candidates
-        self.max_inputs = max_inputs
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    class_weight: Any = None
+    shuffle: bool = False
 
     _null_model = "the shares of the classes"
 

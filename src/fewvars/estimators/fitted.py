@@ -1,6 +1,7 @@
 """Fitted models: evaluate the function at new rows, and return what was found."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -172,10 +173,11 @@ class FittedFunction(BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FittedRegressor(MultiOutputMixin, RegressorMixin, FittedFunction):
     """A function that predicts numbers, with intervals around them."""
 
-    loss: str  # a parameter
+    loss: str = "squared"
 
     @property
     def _loss(self) -> Loss:

@@ -1,5 +1,6 @@
 """Fitted systems: graphs, equations, the vector field, simulations and scores."""
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewvars._common.validation import FloatArray, check_real
-from fewvars.estimators.about_systems import checked_controls, checked_derivatives
+from fewvars.estimators.about_systems import checked_controls, checked_derivatives, complete_rows
 from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import measured
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
@@ -71,10 +72,9 @@ class FittedSystem(BaseEstimator):
     def equations_(self) -> list[str]:
         """The right side of each equation."""
         check_is_fitted(self, "heads_")
-        names, labels = np.array(self._columns.names, dtype=object), self._columns.labels
         texts = []
-        for head, support in zip(self.heads_, self.input_graph_, strict=True):
-            chosen = [str(name) for name in names[support[labels]]]
+        for head, used in zip(self.heads_, self.input_graph_[:, self._columns.labels], strict=True):
+            chosen = list(compress(self._columns.names, used))
             text = head.text(chosen)
             texts.append(f"{head.describe()} of {', '.join(chosen)}" if text is None else text[0])
         return texts
@@ -109,14 +109,15 @@ class FittedSystem(BaseEstimator):
             )
         return states
 
-    def _field(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
-        columns, labels = self._columns.columns(states, u, t), self._columns.labels
-        found = np.column_stack(
-            [
-                head.predict(columns[:, support[labels]])[:, 0]
-                for head, support in zip(self.heads_, self.input_graph_, strict=True)
-            ]
+    def _right_sides(self, columns: FloatArray) -> FloatArray:
+        """Return the functions (n, d) at inputs (n, columns)."""
+        used = self.input_graph_[:, self._columns.labels]
+        return np.column_stack(
+            [head.predict(columns[:, own])[:, 0] for head, own in zip(self.heads_, used, strict=True)]
         )
+
+    def _field(self, states: FloatArray, u: FloatArray, t: FloatArray) -> FloatArray:
+        found = self._right_sides(self._columns.columns(states, u, t))
         return states + found if self.form == "step" else found
 
     def simulate(
@@ -212,15 +213,10 @@ class FittedSystem(BaseEstimator):
         columns = self._columns
         controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
         derivatives = None if y is None else checked_derivatives(y, variables.shape)
-        present = np.isfinite(np.column_stack([variables, controls])).all(axis=1)
-        runs = Trajectories.of(t, trajectory, present)
+        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
-        labels = columns.labels
-        left = [
-            np.var(data.targets[:, i] - data.windows @ head.predict(data.inputs[:, support[labels]])[:, 0])
-            for i, (head, support) in enumerate(zip(self.heads_, self.input_graph_, strict=True))
-        ]
+        left = (data.targets - data.windows @ self._right_sides(data.inputs)).var(axis=0)
         total = data.targets.var(axis=0)
         moving = total > 0
-        return float(np.mean(1.0 - np.array(left)[moving] / total[moving])) if moving.any() else 1.0
+        return float(np.mean(1.0 - left[moving] / total[moving])) if moving.any() else 1.0

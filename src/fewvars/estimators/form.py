@@ -10,12 +10,13 @@ from collections.abc import Callable
 import numpy as np
 
 from fewvars._common.threads import in_threads, single_blas_thread
-from fewvars.estimators.equations import System
+from fewvars.estimators.equations import EquationSearch
+from fewvars.estimators.system import System
 
 AUTO = "auto"
-PILOT = 6  # equations that are tried
-POOR = 0.5  # of the variance, left unexplained in weak form: only then are steps tried
-CLEARLY = 0.8  # ratio of what steps leave unexplained to what the weak form does, below which steps are chosen
+EQUATIONS_TRIED = 6
+POORLY_EXPLAINED = 0.5  # share of the variance that the weak form must leave unexplained before steps are tried
+MUCH_LESS = 0.8  # of what the weak form leaves unexplained: steps that leave less than this are chosen
 
 
 def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | None) -> bool:
@@ -27,13 +28,19 @@ def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | 
         Returns the system with the changes over one interval as left sides.
     """
     unexplained = _unexplained(weak, n_jobs)
-    return unexplained > POOR and _unexplained(steps(), n_jobs) < CLEARLY * unexplained
+    return unexplained > POORLY_EXPLAINED and _unexplained(steps(), n_jobs) < MUCH_LESS * unexplained
 
 
 def _unexplained(system: System, n_jobs: int | None) -> float:
-    """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value."""
+    """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value.
+
+    The system keeps their supports.
+    """
     d = len(system.include)
-    chosen = np.unique(np.linspace(0, d - 1, min(PILOT, d)).astype(int)).tolist()
+    chosen = np.unique(np.linspace(0, d - 1, min(EQUATIONS_TRIED, d)).astype(int)).tolist()
     with single_blas_thread():
-        errors = in_threads(system.held_out_error, chosen, n_jobs)
+        searches = [EquationSearch(system, i) for i in chosen]
+        found = in_threads(lambda search: search.support(search.problem), searches, n_jobs)
+    system.known.update(zip(chosen, found, strict=True))
+    errors = [support.error for support in found]
     return float(np.exp(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny)))))

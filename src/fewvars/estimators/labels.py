@@ -18,7 +18,7 @@ MOST_CLASSES = 100
 def checked_labels(name: str, y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels (n,) of an estimator's rows, and in which rows they are present, (n,) bool.
 
-    In the others there is any label. An error says what is wrong with labels.
+    Other rows get an arbitrary label. Raises ValueError for labels that cannot be used.
     """
     if y is None:
         raise ValueError(f"This {name} requires y to be passed, but the target y is None: give a label for each row.")

@@ -1,7 +1,7 @@
 """Turn trajectories into the data of the search for equations: inputs, and left sides in one of three forms."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from fewvars.series.weak_form import WeakForm
 
 NARROWEST = 3  # samples on each side of the centre of a window
 FEWEST_WINDOWS = 8
-KEPT = 0.9  # share of the variance of a derivative that windows should keep; wider windows have less noise
-QUIET = 0.01  # share of the variance of the averages that is noise: above it, windows may keep less
-LEAST_KEPT = 0.6
+# Share of the variance of a derivative that averages must keep: wider windows have less noise, but lose what is fast.
+VARIANCE_KEPT, VARIANCE_KEPT_IF_NOISY = 0.9, 0.6
+NOISY = 0.01  # share of the variance of the averages that is noise
 TARGETS = ("weak", "derivative", "step")
 
 
@@ -204,6 +204,7 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
     def windows(samples: int) -> WeakForm:
         return WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=max(1, samples // 2), order=order)
 
+    @lru_cache(maxsize=2)  # of each form, as the wider and then as the narrower of two
     def variance(form: WeakForm) -> FloatArray:
         return (form.average @ derivative[:, moving]).var(axis=0)
 
@@ -213,8 +214,8 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
         wider = windows(int(samples))
         if len(wider.centres) < FEWEST_WINDOWS:
             break
-        noisy = np.mean(form.noise * noise[moving] / variance(form)) > QUIET
-        if np.mean(variance(wider) / total) < (LEAST_KEPT if noisy else KEPT):
+        noisy = np.mean(form.noise * noise[moving] / variance(form)) > NOISY
+        if np.mean(variance(wider) / total) < (VARIANCE_KEPT_IF_NOISY if noisy else VARIANCE_KEPT):
             break
         form = wider
     return form

@@ -1,6 +1,6 @@
 """The parameters that all searches on held-out blocks share, and their checks."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,31 @@ from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.problem import Settings
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class SearchParameters:
-    """What the constructors of the estimators store."""
+    """The parameters of all searches on held-out blocks, as fields of a dataclass.
 
-    hidden_layer_sizes: tuple[int, ...]
-    activation: str
-    smoothing: str
-    head: str
-    max_degree: int
-    cv: Any
-    n_blocks: int
-    shuffle: Any
-    first_updates: int
-    path_updates: int
-    refit_updates: int
-    path_factor: float
-    batch_size: int
-    learning_rate: float
-    n_resamples: int
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
+    The constructor that this makes only stores them, as scikit-learn asks for. The estimators document them.
+    """
+
+    hidden_layer_sizes: tuple[int, ...] = (20, 20, 20)
+    activation: str = "tanh"
+    smoothing: str = "auto"
+    head: str = "auto"
+    max_degree: int = 4
+    cv: Any = None
+    n_blocks: int = 20
+    shuffle: Any = "auto"
+    first_updates: int = 1600
+    path_updates: int = 300
+    refit_updates: int = 3000
+    path_factor: float = 1.15
+    batch_size: int = 128
+    learning_rate: float = 0.005
+    n_resamples: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _checked_options(self) -> dict[str, Any]:
         """Check the parameters that all searches share, and return them by the names of `Settings`."""

@@ -1,8 +1,6 @@
 """Combine standardised inputs and a target into the input of a search, with the rows to hold out."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -27,6 +25,41 @@ QUARTERS = 4
 FOLDS = 5  # parts of the rows; the whole search is repeated without each
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Which rows to hold out, for which loss.
+
+    Attributes
+    ----------
+    n_blocks : int
+        Blocks of consecutive rows; a quarter of each is held out.
+    n_splits : int
+        How many of the four quarters the search uses; the others are kept in reserve.
+    random_parts : bool
+        Whether it is drawn which quarter of each block is held out first, second, ...
+    shuffle : bool
+        Whether random rows are held out instead of parts of blocks.
+    repeats : int
+        Draws of random rows, if there are few rows.
+    own_past : tuple of int
+        The inputs that are earlier values of the target, if the model forecasts.
+    seed : int
+    loss : Loss
+    """
+
+    n_blocks: int = 20
+    n_splits: int = 2
+    random_parts: bool = False
+    shuffle: bool = False
+    repeats: int = REPEATS
+    own_past: tuple[int, ...] = ()
+    seed: int = 0
+    loss: Loss = SQUARED
+
+    def __post_init__(self) -> None:
+        check_whole("n_blocks", self.n_blocks)
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """Inputs and a target, with the rows to hold out.
@@ -35,75 +68,31 @@ class Prepared:
     ----------
     inputs : Inputs
     target : Target
+    plan : Plan
     problem : Problem
         What the search is given.
     gap : int
         Rows between what is fitted and what is held out.
-    plan : mapping
-        The options of `of`.
     """
 
     inputs: Inputs
     target: Target
+    plan: Plan
     problem: Problem
     gap: int
-    plan: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        inputs: Inputs,
-        y: FloatArray,
-        *,
-        n_blocks: int = 20,
-        n_splits: int = 2,
-        random_parts: bool = False,
-        shuffle: bool = False,
-        own_past: tuple[int, ...] = (),
-        repeats: int = REPEATS,
-        seed: int = 0,
-        loss: Loss = SQUARED,
-    ) -> "Prepared":
-        """Choose the rows to hold out.
-
-        Without splits in the rows there are four, of which `n_splits` are used and the others kept in reserve: the
-        first holds out the last quarter, the second the third quarter, ..., of each of `n_blocks` blocks of
-        consecutive rows, with gaps as wide as the smoother's bandwidth (but a sixteenth of the rows at most, or
-        nothing would be left); with `random_parts`, which quarter of a block is held out is drawn; with `shuffle`,
-        random quarters, and if there are few rows, several draws of them.
-        `own_past` are the inputs that are earlier values of the target, if the model forecasts.
-        Where what linear functions leave of the outputs depends on the rows before and is not smooth, gaps are as wide
-        as its autocorrelation time, and blocks at least eight times that.
-        """
-        check_whole("n_blocks", n_blocks)
-        plan = {
-            "n_blocks": n_blocks,
-            "n_splits": n_splits,
-            "random_parts": random_parts,
-            "shuffle": shuffle,
-            "own_past": own_past,
-            "seed": seed,
-            "loss": loss,
-        }
-        rows, target = inputs.rows, Target.of(inputs, y, loss)
-        gap = max(inputs.gap, target.gap)
-        if not (shuffle or gap):
-            left = linear_residual(inputs.Z, target.Y)
-            time = max(map(autocorrelation_time, left.T))
-            if time > DEPENDENT and not all(map(is_smooth, left.T)):
-                gap = int(np.ceil(time))
-                n_blocks = max(2, min(n_blocks, len(rows) // (8 * gap)))
-        splits = rows.splits or _splits(rows, n_blocks, gap, random_parts, shuffle, repeats, seed)
-        if not loss.measured:
-            splits = _informative(splits, target.Y)
+    def of(cls, inputs: Inputs, y: FloatArray, plan: Plan) -> "Prepared":
+        """Choose the rows to hold out: those of the splits in the rows, or those that the plan asks for."""
+        rows, loss, target = inputs.rows, plan.loss, Target.of(inputs, y, plan.loss)
+        splits, gap = _splits(inputs, target, plan)
         by_ratio = loss.measured and not any(map(repeats_itself, y.T))
         reserve = HeldOut.of(splits, rows.sample_weight, rows.trajectory, by_ratio=by_ratio)
         held_out = reserve
         if rows.splits is None:
-            held_out = HeldOut.of(splits[:n_splits], rows.sample_weight, rows.trajectory, by_ratio=by_ratio)
+            held_out = HeldOut.of(splits[: plan.n_splits], rows.sample_weight, rows.trajectory, by_ratio=by_ratio)
         units = loss.in_units(target.scaling.scale)
         samples = Samples.of(inputs.Z, target.Y, rows.sample_weight, loss=units, dtype=np.float32)
-        constant = bool(target.scaling.constant.all())
         starts = np.zeros(len(rows), bool)
         starts[[run[0] for run in rows.runs]] = True
         problem = Problem(
@@ -111,15 +100,15 @@ class Prepared:
             held_out,
             reserve,
             inputs.scaling.constant,
-            constant,
+            constant=bool(target.scaling.constant.all()),
             starts=starts,
-            ordered=not (shuffle or own_past),
+            ordered=not (plan.shuffle or plan.own_past),
             smoothed=inputs.smooths_target,
         )
-        return cls(inputs, target, problem, gap, plan)
+        return cls(inputs, target, plan, problem, gap)
 
     def part(self, places: np.ndarray) -> "Prepared":
-        """Return some of the rows, by their places, prepared in the same way."""
+        """Return some of the rows, by their places, prepared in the same way, with one draw of random rows."""
         whole = self.inputs
         inputs = Inputs.of(
             whole.rows.only(places),
@@ -128,7 +117,7 @@ class Prepared:
             smooths_target=whole.smooths_target,
             gap=whole.gap,
         )
-        return Prepared.of(inputs, self.target.y[places], repeats=1, **self.plan)
+        return Prepared.of(inputs, self.target.y[places], replace(self.plan, repeats=1))
 
     @property
     def sample_weight(self) -> FloatArray:
@@ -147,20 +136,20 @@ class Prepared:
 
     def for_heads(self) -> HeldOut:
         """Return the rows on which functions are compared: a quarter of many, all of few, later ones for a forecast."""
-        if self.plan["own_past"]:
+        if self.plan.own_past:
             return self.later()
         if len(self.target.y) < FEW_ROWS:
             return self.problem.reserve.first(QUARTERS)
-        return self.held_out.first() if self.plan["loss"].measured else self.held_out  # labels say less than numbers
+        return self.held_out.first() if self.plan.loss.measured else self.held_out  # labels say less than numbers
 
     def for_whole_search(self) -> HeldOut:
         """Return rows to hold out of the whole search: the user's, later ones, random ones, or blocks."""
         rows = self.inputs.rows
-        if self.plan["own_past"] and rows.splits is None:
+        if self.plan.own_past and rows.splits is None:
             return self.later()
-        if rows.splits is not None or not self.plan["shuffle"]:
+        if rows.splits is not None or not self.plan.shuffle:
             return self.problem.reserve
-        folds = KFold(FOLDS, shuffle=True, random_state=self.plan["seed"])
+        folds = KFold(FOLDS, shuffle=True, random_state=self.plan.seed)
         return HeldOut.of(folds.split(self.target.y), rows.sample_weight)
 
     def as_measured(self, outputs: Scaling, dtype: DTypeLike = np.float64) -> Problem:
@@ -190,19 +179,36 @@ class Prepared:
         return replace(problem, samples=samples, held_out=held_out, reserve=reserve)
 
 
-def _splits(
-    rows: Rows, n_blocks: int, gap: int, random_parts: bool, shuffle: bool, repeats: int, seed: int
-) -> list[Split]:
+def _splits(inputs: Inputs, target: Target, plan: Plan) -> tuple[list[Split], int]:
+    """Return the splits, and the gap between training and held-out rows.
+
+    Gaps are as wide as the bandwidth of the smoother. Where nothing was smoothed, but what linear functions leave of
+    the outputs depends on the rows before and is not smooth, they are as wide as its autocorrelation time, and blocks
+    are at least eight times that.
+    """
+    gap, n_blocks = max(inputs.gap, target.gap), plan.n_blocks
+    if not (plan.shuffle or gap):
+        left = linear_residual(inputs.Z, target.Y)
+        time = max(map(autocorrelation_time, left.T))
+        if time > DEPENDENT and not all(map(is_smooth, left.T)):
+            gap = int(np.ceil(time))
+            n_blocks = max(2, min(n_blocks, len(inputs.rows) // (8 * gap)))
+    splits = inputs.rows.splits or _four_quarters(inputs.rows, n_blocks, gap, plan)
+    return splits if plan.loss.measured else _informative(splits, target.Y), gap
+
+
+def _four_quarters(rows: Rows, n_blocks: int, gap: int, plan: Plan) -> list[Split]:
+    """Hold out each quarter in turn: of random rows, of whole runs if they are short, or of blocks, the last first."""
     n = len(rows)
     nothing = np.empty((n, 1))
-    if shuffle:
-        repeats = repeats if n < FEW_ROWS else 1
-        return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=seed).split(nothing))
-    if max(map(len, rows.runs)) < 4:  # runs too short to be cut: hold out whole runs
+    if plan.shuffle:
+        repeats = plan.repeats if n < FEW_ROWS else 1
+        return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=plan.seed).split(nothing))
+    if max(map(len, rows.runs)) < QUARTERS:  # runs too short to be cut
         return list(GroupKFold(min(QUARTERS, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
-    splitter = BlockedSplit(
-        QUARTERS, n_blocks=n_blocks, gap=min(gap, n // 16), random_state=seed if random_parts else None
-    )
+    gap = min(gap, n // 16)  # a wider one would leave nothing
+    seed = plan.seed if plan.random_parts else None
+    splitter = BlockedSplit(QUARTERS, n_blocks=n_blocks, gap=gap, random_state=seed)
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
 
 

@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fewvars._common.validation import check_choice, check_real, check_whole
-from fewvars.columns.encoding import MISSING
+from fewvars.columns.encoding import ERROR, MISSING
 from fewvars.engine.losses import SQUARED
 from fewvars.engine.penalties import group_labels
 from fewvars.estimators.assessment import Assessment
@@ -24,27 +24,30 @@ from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.variables.evidence import WEAK
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.search import Variables, closed_search, find_variables
-from fewvars.search.variables.settings import AUTO, SOLVERS, Groups, VariableSettings
+from fewvars.search.variables.settings import AUTO, MOMENTUM, SOLVERS, Groups, VariableSettings
 from fewvars.search.variables.stand_ins import stand_ins
 from fewvars.search.variables.tested import false_discovery_rates, interacting
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FewVariables(FittedVariables, BlockedEstimator):
     """Finds the few inputs that an output depends on. Subclasses define the loss and the predictions."""
 
-    # Parameters of all these estimators, stored by the constructors of the subclasses.
-    n_variables: int | None
-    include: Any
-    exclude: Any
-    fdr: float | None
-    judge: str
-    feature_groups: Any
-    solver: str
-    max_candidates: int
-    max_inputs: int
+    n_variables: int | None = None
+    include: Any = None
+    exclude: Any = None
+    fdr: float | None = None
+    judge: str = AUTO
+    feature_groups: Any = None
+    types: Any = None
+    missing: str = ERROR
+    unseen: str = ERROR
+    solver: str = MOMENTUM
+    max_candidates: int = 16
+    max_inputs: int = 300
 
     _MISSING = MISSING
-    _null_model: str  # in words
+    _null_model: ClassVar[str]  # in words
 
     def _settings(self) -> VariableSettings:
         check_choice("solver", self.solver, SOLVERS)

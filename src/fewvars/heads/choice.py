@@ -13,7 +13,7 @@ from fewvars.series.outliers import clip_outliers
 
 # Fits whose residuals set the threshold of Huber's loss; one that falls by less than a fifth is not worth another fit.
 MOST_MATCHES, CLOSE = 3, 0.8
-CLIPPINGS = 2  # the outliers that the first function should reveal have spoilt it
+CLIPPINGS = 2  # outliers distort the first function, which then does not reveal all of them
 
 
 @dataclass(frozen=True, eq=False)

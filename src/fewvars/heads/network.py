@@ -22,7 +22,7 @@ from fewvars.series.scaling import Scaling
 
 _FEW_PARAMETERS = 250  # smaller networks are fitted so quickly that they use as many rows as one of this size
 FEW_ROWS = 1000  # with fewer, deep networks predict no better than shallow ones
-MANY_ROWS = 10_000  # of which a look at a network is cheap compared with its fit
+MANY_ROWS = 10_000  # with so many, a quick fit is cheap compared with the full one, even with all iterations
 
 FEWEST_LABELS = 500  # rows with labels or counts
 LIKELIHOOD_RIDGES = (1e-5, 1e-4, 1e-3, 1e-2)

@@ -22,9 +22,9 @@ from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
 MOST_OUTPUTS = 10_000  # of a polynomial without terms
-# Rows that must carry a product of several variables, those of two rare events resting on a handful: one in forty, and
-# ten are always enough.
-ROWS_PER_CARRYING, FEWEST_FOR_PRODUCTS = 40, 10
+# A product of several variables must be nonzero in one row of forty, or in ten rows, to be a candidate: the product of
+# two rare events would be estimated from a handful of rows.
+ROWS_PER_NONZERO, ENOUGH_NONZERO = 40, 10
 MOST_REWEIGHTED = 300  # most monomials under losses other than squared error, which need several fits instead of one
 
 
@@ -83,7 +83,7 @@ class PolynomialHead(Head):
         """Raise ValueError unless the coefficients have two axes, with a believable number of outputs."""
         coefficients = self.polynomial.coefficients
         require(coefficients.ndim == 2, "PolynomialHead.polynomial.coefficients does not have two axes")
-        # Without terms no bytes stand behind the number of outputs, which `predict` makes room for.
+        # Without terms the file may claim any number of outputs, and `predict` would allocate memory for them.
         believable = len(coefficients) > 0 or coefficients.shape[1] <= MOST_OUTPUTS
         require(believable, f"PolynomialHead.polynomial has {coefficients.shape[1]} outputs and no terms")
 
@@ -127,7 +127,7 @@ class Polynomials(HeadKind):
             "max_degree": degree,
             "cv": cv,
             "sample_weight": counts,
-            "fewest_rows": min(FEWEST_FOR_PRODUCTS, len(X) // ROWS_PER_CARRYING),
+            "fewest_rows": min(ENOUGH_NONZERO, len(X) // ROWS_PER_NONZERO),
         }
         if self.settings.loss == SQUARED:
             # If rows were smoothed, and therefore need a gap, their errors are functions of the inputs.

@@ -24,10 +24,11 @@ from fewvars.polynomials.units import Units
 from fewvars.search.held_out import EVIDENCE, HeldOut, Predictor, RowLoss, Scored
 
 MOST_TERMS = 300
-SMALL = 1e-6  # squared error over the variance of y, below which networks are not tried
-ENOUGH = 2.0  # times what noise leaves: an error up to which smoothed inputs may be to blame for what else is left
+NEGLIGIBLE = 1e-6  # squared error over the variance of y
+# Errors up to this many times what noise leaves are good enough: errors of smoothed inputs may explain the rest.
+TIMES_NOISE = 2.0
 SIMILAR = 1.5  # times the smallest error
-HALF = 0.5  # of the error of a simpler function: what a more flexible one must achieve
+WORTHWHILE = 0.5  # of the error of a simpler function, which a more flexible one must not exceed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,7 +56,13 @@ class HeldOutAverages(HeldOut):
 
 
 def choose_weak_head(
-    X: FloatArray, data: Averages, settings: HeadSettings, *, head: str = "auto", noise: float = 0.0
+    X: FloatArray,
+    data: Averages,
+    settings: HeadSettings,
+    *,
+    head: str = "auto",
+    noise: float = 0.0,
+    polynomial: tuple[PolynomialHead, FloatArray] | None = None,
 ) -> tuple[Head, dict[str, float]]:
     """Return the head on inputs X (samples, inputs), and the held-out error of each kind that was tried.
 
@@ -67,6 +74,8 @@ def choose_weak_head(
     ----------
     noise : float
         Variance of the errors of the averages, over the variance of the averages.
+    polynomial : tuple, optional
+        What `WeakPolynomials` chooses, if that is known already.
     """
     if not X.shape[1]:
         return MeanHead.fit(X, data.y, data.weight), {}
@@ -74,14 +83,14 @@ def choose_weak_head(
     tried: dict[str, FloatArray] = {}
     best: Head | None = None
     if head in ("auto", PolynomialHead.name):
-        best, errors = WeakPolynomials.of(X, data, settings).choose(noise)
-        if head != "auto" or held_out.mean(errors) <= max(ENOUGH * noise, SMALL):
+        best, errors = polynomial or WeakPolynomials.of(X, data, settings).choose(noise)
+        if head != "auto" or held_out.mean(errors) <= max(TIMES_NOISE * noise, NEGLIGIBLE):
             return best, {PolynomialHead.name: held_out.mean(errors)}
         tried[PolynomialHead.name] = errors[: first.weights.size]
     if head == "auto" and StepsHead.suits(X, data):
         steps, others = StepsHead.fit(X, data)
         tried[StepsHead.name] = others[: first.weights.size]
-        if held_out.mean(others) <= HALF * held_out.mean(errors):
+        if held_out.mean(others) <= WORTHWHILE * held_out.mean(errors):
             best = steps
     rival = None if best is None else tried[best.name]
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
@@ -89,7 +98,7 @@ def choose_weak_head(
     kind = replace(Networks.of(settings), widths=((10, 10),), n_networks=4, rows_per_parameter=20)  # one per equation
     networks = kind.choose(Trial(X, data.derivative, ones, scored), rival)
     tried[NetworkHead.name] = networks.errors
-    if best is None or first.mean(networks.errors) <= HALF * first.mean(tried[best.name]):
+    if best is None or first.mean(networks.errors) <= WORTHWHILE * first.mean(tried[best.name]):
         best = networks.fit(X, data.derivative, ones)
     return best, {name: first.mean(errors) for name, errors in tried.items()}
 
@@ -151,7 +160,7 @@ class WeakPolynomials:
         fits = [self._linear(degree) for degree in self.degrees]
         errors = [self._errors(fit) for fit in fits]
         means = [held_out.mean(error) for error in errors]
-        enough = [k for k, mean in enumerate(means) if mean <= min(ENOUGH * noise, SIMILAR * min(means))]
+        enough = [k for k, mean in enumerate(means) if mean <= min(TIMES_NOISE * noise, SIMILAR * min(means))]
         good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
         k = enough[0] if enough else good[held_out.smallest_not_worse([errors[k] for k in good])]
         return self._head(fits[k]), errors[k]

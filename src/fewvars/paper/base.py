@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
 from warnings import warn
 
@@ -22,35 +22,22 @@ from fewvars.paper.second_stage import ColumnPenalty, second_stage
 from fewvars.search.path import Path
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class NetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """A network on inputs and outputs divided by their standard deviations; subclasses define the training."""
 
-    _first_activation = "tanh"
+    hidden_layer_sizes: Sequence[int] = Configuration.hidden_layer_sizes
+    learning_rate: float = Configuration.learning_rate
+    threshold: float = Configuration.threshold
+    n_first: int = Configuration.n_first
+    first_batch_size: int = Configuration.first_batch_size
+    initialisation: str = Configuration.initialisation
+    first_layer_scale: float = Configuration.first_layer_scale
+    bias_at_mean: bool = Configuration.bias_at_mean
+    precision: str = Configuration.precision
+    random_state: Any = None
 
-    def __init__(
-        self,
-        *,
-        hidden_layer_sizes: Sequence[int] = Configuration.hidden_layer_sizes,
-        learning_rate: float = Configuration.learning_rate,
-        threshold: float = Configuration.threshold,
-        n_first: int = Configuration.n_first,
-        first_batch_size: int = Configuration.first_batch_size,
-        initialisation: str = Configuration.initialisation,
-        first_layer_scale: float = Configuration.first_layer_scale,
-        bias_at_mean: bool = Configuration.bias_at_mean,
-        precision: str = Configuration.precision,
-        random_state: Any = None,
-    ):
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.learning_rate = learning_rate
-        self.threshold = threshold
-        self.n_first = n_first
-        self.first_batch_size = first_batch_size
-        self.initialisation = initialisation
-        self.first_layer_scale = first_layer_scale
-        self.bias_at_mean = bias_at_mean
-        self.precision = precision
-        self.random_state = random_state
+    _first_activation = "tanh"
 
     def _configuration(self) -> Configuration:
         """Return the checked choices, with defaults for those that the estimator does not have."""
@@ -116,53 +103,20 @@ class PaperRegressor(SelectorMixin, NetworkRegressor):
         return self.support_
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class TwoStages(NetworkRegressor):
     """Two stages: Adam, then proximal gradient along a grid of lambda, from which BIC chooses."""
 
-    _layer = 0
+    n_second: int = Configuration.n_second
+    second_batch_size: int = Configuration.second_batch_size
+    n_strengths: int = Configuration.n_strengths
+    first_strength: float = Configuration.first_strength
+    last_strength: float = Configuration.last_strength
+    start: str = Configuration.start
+    likelihood: str = Configuration.likelihood
+    degrees_of_freedom: str = Configuration.degrees_of_freedom
 
-    def __init__(
-        self,
-        *,
-        hidden_layer_sizes: Sequence[int] = Configuration.hidden_layer_sizes,
-        learning_rate: float = Configuration.learning_rate,
-        threshold: float = Configuration.threshold,
-        n_first: int = Configuration.n_first,
-        first_batch_size: int = Configuration.first_batch_size,
-        initialisation: str = Configuration.initialisation,
-        first_layer_scale: float = Configuration.first_layer_scale,
-        bias_at_mean: bool = Configuration.bias_at_mean,
-        n_second: int = Configuration.n_second,
-        second_batch_size: int = Configuration.second_batch_size,
-        n_strengths: int = Configuration.n_strengths,
-        first_strength: float = Configuration.first_strength,
-        last_strength: float = Configuration.last_strength,
-        start: str = Configuration.start,
-        likelihood: str = Configuration.likelihood,
-        degrees_of_freedom: str = Configuration.degrees_of_freedom,
-        precision: str = Configuration.precision,
-        random_state: Any = None,
-    ):
-        super().__init__(
-            hidden_layer_sizes=hidden_layer_sizes,
-            learning_rate=learning_rate,
-            threshold=threshold,
-            n_first=n_first,
-            first_batch_size=first_batch_size,
-            initialisation=initialisation,
-            first_layer_scale=first_layer_scale,
-            bias_at_mean=bias_at_mean,
-            precision=precision,
-            random_state=random_state,
-        )
-        self.n_second = n_second
-        self.second_batch_size = second_batch_size
-        self.n_strengths = n_strengths
-        self.first_strength = first_strength
-        self.last_strength = last_strength
-        self.start = start
-        self.likelihood = likelihood
-        self.degrees_of_freedom = degrees_of_freedom
+    _layer = 0
 
     @abstractmethod
     def _penalty(self, initial: FloatArray) -> ColumnPenalty:

@@ -120,7 +120,6 @@ class Configuration:
         check_real("threshold", self.threshold)
         check_real("last_strength", self.last_strength, minimum=self.first_strength)
         check_choice("initialisation", self.initialisation, ("glorot", "fan_in"))
-        check_choice("bias_at_mean", self.bias_at_mean, (True, False))
         check_choice("start", self.start, ("warm", "cold"))
         check_choice("likelihood", self.likelihood, ("estimated", "unit"))
         check_choice("degrees_of_freedom", self.degrees_of_freedom, ("parameters", "inputs"))

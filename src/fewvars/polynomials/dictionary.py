@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from fewvars._common.validation import FloatArray, check_choice, check_real
-from fewvars.polynomials.compressed import ROUNDING, Compressed, OneOutput
+from fewvars.polynomials.compressed import ROUNDING, Compressed
 from fewvars.polynomials.held_out import held_out_errors
-from fewvars.polynomials.paths import DictionaryPath, bic, l1_path
+from fewvars.polynomials.paths import DictionaryPath, bic
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.problem import Problem
-from fewvars.polynomials.subset_path import subset_path, threshold_path
+from fewvars.polynomials.subset_path import METHODS, sparse_path
 
 __all__ = ["METHODS", "DictionaryFit", "Polynomial", "fit_polynomial"]
 
-METHODS = ("subsets", "threshold", "l1")
-_ROWS_FOR_DIGITS = 1000
 # Root mean square residual, in units of the spread of y, of a fit that is exact up to rounding.
 _EXACT = 1e-9
 
@@ -165,8 +163,7 @@ def fit_polynomial(
     polynomial = chosen.polynomial(coefficient_tolerance)
     if np.ndim(y) == 1:
         polynomial = replace(polynomial, coefficients=polynomial.coefficients[:, 0])
-    inputs = np.asarray(X, dtype=np.float64)
-    return chosen.result(polynomial.with_digits_for(inputs[:: -(-len(inputs) // _ROWS_FOR_DIGITS)]))
+    return chosen.result(polynomial.with_digits_for(np.asarray(X, dtype=np.float64)))
 
 
 @final
@@ -230,7 +227,8 @@ def _choose(
     """Fit the paths and choose from them: the given strength, the smallest BIC, or the smallest held-out error."""
     data = problem.compressed(slice(None))
     outputs = [data.output(j) for j in range(problem.Y.shape[1])]
-    paths = [_path(output, problem.constant, method, strength) for output in outputs]
+    given = None if strength is None else np.array([float(strength)])
+    paths = [sparse_path(method, output, problem.constant, given) for output in outputs]
     if strength is not None:
         unknown = [np.full(len(path.strengths), np.nan) for path in paths]
         first = [int(np.argmax(path.strengths >= strength)) for path in paths]
@@ -246,9 +244,3 @@ def _choose(
         for error, path in zip(errors, paths, strict=True)
     ]
     return _Choice(problem, data, paths, "held_out", [error.means for error in errors], fewest)
-
-
-def _path(data: OneOutput, constant: bool, method: str, strength: float | None) -> DictionaryPath:
-    if method != "l1":
-        return subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
-    return l1_path(data, constant, None if strength is None else np.array([float(strength)]))

@@ -10,10 +10,10 @@ from fewvars._common.cv import checked_splits
 from fewvars._common.paired import log_ratio, mean_and_error
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import ROUNDING, Compressed, OneOutput
-from fewvars.polynomials.paths import DictionaryPath, l1_path
+from fewvars.polynomials.paths import DictionaryPath
 from fewvars.polynomials.polynomial import monomial_values, row_chunks
 from fewvars.polynomials.problem import Problem
-from fewvars.polynomials.subset_path import subset_path, threshold_path
+from fewvars.polynomials.subset_path import sparse_path
 
 _MOST_PIECES = 20  # of the held-out rows of one split
 _ROWS_OF_A_PIECE = 4
@@ -77,10 +77,9 @@ def held_out_errors(
 
 def _fits(data: OneOutput, constant: bool, path: DictionaryPath, method: str) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Coefficients (s, m) and constants (s,) of fits to a part of the data, one for each fit of a path."""
+    fits = sparse_path(method, data, constant, path.strengths)
     if method == "l1":
-        fits = l1_path(data, constant, path.strengths)
         return fits.coefficients, fits.constant
-    fits = subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
     # Equally many terms, or fewer if columns that differ overall are equal in this part.
     n_terms = fits.n_terms
     matching = [int(np.argmax(n_terms <= size)) for size in path.n_terms]

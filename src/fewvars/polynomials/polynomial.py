@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fewvars._common.validation import FloatArray
 
 _CHUNK_ELEMENTS = 2**22
+_ROWS_FOR_DIGITS = 1000
 _INDICATOR = r"\[[^\[\]`\n]+\]"  # such as [site = north], which needs no quotes
 
 
@@ -132,17 +133,18 @@ class Polynomial:
             out[..., j] = Polynomial(lowered, factors).predict(values)
         return out
 
-    def with_digits_for(self, X: ArrayLike, share: float = 1e-3) -> "Polynomial":
-        """Return the polynomial with the digits, at least four, that change its values at X by a small share.
+    def with_digits_for(self, X: FloatArray) -> "Polynomial":
+        """Return the polynomial with as many digits as its values at X need, at least four.
 
-        The change is a root mean square, and the share is of their standard deviation. Where large terms cancel
-        (temperatures in kelvin), four are too few.
+        Rounding may change the values at a thousand of the rows of X (n, d) by a thousandth of their standard
+        deviation, as a root mean square. Where large terms cancel (temperatures in kelvin), four digits are too few.
         """
+        X = X[:: -(-len(X) // _ROWS_FOR_DIGITS)]
         values = self.predict(X)
         size = np.abs(values).max(axis=0, initial=0.0)
         size = np.where(size > 0, size, 1.0)  # ratios to this unit can be squared without overflow
         spread = (values / size).std(axis=0)
-        allowed = share * np.where(spread > 1e-9, spread, 1.0)  # of a constant, its size
+        allowed = 1e-3 * np.where(spread > 1e-9, spread, 1.0)  # of a constant, its size
         for digits in range(4, 17):
             rounded = np.vectorize(lambda c, d=digits: float(f"{c:.{d}g}"), otypes=[float])(self.coefficients)
             change = replace(self, coefficients=rounded - self.coefficients).predict(X)

@@ -16,7 +16,6 @@ RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # times the number of rows, for standardised 
 WHILE_CHOOSING = 1e-3
 MOST_TERMS, ROWS_PER_TERM = 40, 20
 TOLERANCE = 1.0  # standard errors by which the loss of fewer terms may exceed the smallest
-_ROWS_FOR_DIGITS = 1000
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 
@@ -93,7 +92,7 @@ def fit_polynomial_under(
     columns = _with_constant(library.columns, terms)
     ridge = _best_ridge(columns, Y, sample_weight, loss, cv)
     found = library.polynomial(terms, _fit(columns, Y, sample_weight, loss, ridge))
-    return found.with_digits_for(X[:: -(-len(X) // _ROWS_FOR_DIGITS)])
+    return found.with_digits_for(X)
 
 
 def _chosen(columns: FloatArray, Y: FloatArray, weight: FloatArray, loss: Loss, cv: Splits) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Paths of ever fewer terms of a dictionary, by best subsets or by sequential thresholding, and their fits."""
+"""Paths of ever fewer terms of a dictionary, by best subsets, by sequential thresholding or by an l1 penalty."""
 
 from functools import partial
 
@@ -8,10 +8,18 @@ from scipy.linalg import qr
 
 from fewvars._common.validation import FloatArray
 from fewvars.polynomials.compressed import DEPENDENT, OneOutput
-from fewvars.polynomials.paths import SAMPLES_PER_COLUMN, DictionaryPath
+from fewvars.polynomials.paths import SAMPLES_PER_COLUMN, DictionaryPath, l1_path
 from fewvars.polynomials.subsets import Columns, best_subsets, coefficients_of, eliminated, solved_by_qr
 
+METHODS = ("subsets", "threshold", "l1")
 _MOST_CANDIDATES = 100
+
+
+def sparse_path(method: str, data: OneOutput, constant: bool, strengths: FloatArray | None = None) -> DictionaryPath:
+    """Return the path of one of the methods; strengths are those of the l1 penalty, if they are given."""
+    if method == "l1":
+        return l1_path(data, constant, strengths)
+    return subset_path(data, constant) if method == "subsets" else threshold_path(data, constant)
 
 
 def subset_path(data: OneOutput, constant: bool = True) -> DictionaryPath:

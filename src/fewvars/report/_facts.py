@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from fewvars._common.validation import FloatArray
-from fewvars.displays.curve import predictions
 from fewvars.displays.names import distinct_names, names_of, plain
+from fewvars.displays.outputs import predictions
 from fewvars.estimators.base import BlockedEstimator
 from fewvars.estimators.findings import Findings
 from fewvars.series.scaling import Scaling
@@ -112,8 +112,8 @@ def gather(
     found = model.findings()
     names = names_of(model, feature_names)
     n = len(y)
-    for name, values in (("X", X), ("t", t), ("trajectory", trajectory)):
-        if values is not None and not (name == "t" and np.ndim(t) == 0) and len(values) != n:
+    for name, values in (("X", X), ("t", None if np.ndim(t) == 0 else t), ("trajectory", trajectory)):
+        if values is not None and len(values) != n:
             raise ValueError(f"{name} has {len(values)} rows and y has {n}: give the same rows of both.")
     first = max(0, (n - MOST_ROWS) // 2)
     rows = slice(first, first + MOST_ROWS)

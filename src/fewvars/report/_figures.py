@@ -17,7 +17,7 @@ from fewvars.displays import (
     ShadowDisplay,
     SupportSizeDisplay,
 )
-from fewvars.displays.curve import predictions
+from fewvars.displays.outputs import predictions
 from fewvars.displays.partial import some_rows
 from fewvars.engine.losses import Poisson
 from fewvars.report._facts import Facts
@@ -180,13 +180,16 @@ def agreement(facts: Facts) -> list[Markup]:
     rows = some_rows(len(facts.y), _SCATTER_ROWS)
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = PredictionDisplay(facts.y[rows, k], facts.predicted[rows, k], name=target)
-        drawn = len(display.y_true)
-        caption = f"Predicted against measured {target}"
-        caption += f", {drawn} of {facts.n_samples} rows, chosen at random." if drawn < facts.n_samples else "."
+        caption = f"Predicted against measured {target}{_chosen_rows(rows, facts)}."
         found.append(
             half(f"agreement-{k}", display.plot, caption, f"Predicted against measured values of {target}.", height=4.0)
         )
     return found
+
+
+def _chosen_rows(rows: np.ndarray, facts: Facts) -> str:
+    """Return the end of a caption: how many rows are drawn, unless all are."""
+    return f", {len(rows)} of {facts.n_samples} rows, chosen at random" if len(rows) < facts.n_samples else ""
 
 
 def network(facts: Facts) -> Markup:
@@ -216,12 +219,8 @@ def shadows(facts: Facts) -> list[Markup]:
     found = []
     for k, target in enumerate(facts.targets[:_MOST_OUTPUTS]):
         display = ShadowDisplay(Z, facts.y[rows, k], learned=learned[:, k], name=target)
-        caption = f"The data along the {'direction' if facts.count == 1 else 'first two directions'}"
-        caption += (
-            f", {len(display.y)} of {facts.n_samples} rows, chosen at random."
-            if len(display.y) < facts.n_samples
-            else "."
-        )
+        along = "direction" if facts.count == 1 else "first two directions"
+        caption = f"The data along the {along}{_chosen_rows(rows, facts)}."
         found.append(half(f"shadow-{k}", display.plot, caption, f"{target} against the directions.", height=3.6))
     return found
 

@@ -17,7 +17,7 @@ from fewvars.displays.names import names_of, plain, short
 from fewvars.heads import head_types
 from fewvars.report._equation import equations
 from fewvars.report._figures import full, half
-from fewvars.report._markup import Markup, join, tag
+from fewvars.report._markup import Markup, column, join, table, tag
 from fewvars.report._page import page
 from fewvars.report._reproduction import footer
 from fewvars.report._svg import drawing
@@ -146,7 +146,7 @@ def _graph(system: _System) -> Markup:
 def _q_values(system: _System) -> Markup:
     """Return the matrix of q-values; those of the graph are bold."""
     model = system.model
-    head = tag("tr", tag("td"), *(tag("th", tag("bdi", short(name, 14)), scope="col") for name in system.inputs))
+    head = [tag("td"), *(column(tag("bdi", short(name, 14))) for name in system.inputs)]
     rows = []
     for i, (chosen, values) in enumerate(zip(model.input_graph_, model.input_q_values_, strict=True)):
         cells = [
@@ -154,13 +154,12 @@ def _q_values(system: _System) -> Markup:
             for edge, value in zip(chosen, values, strict=True)
         ]
         rows.append(tag("tr", tag("th", tag("bdi", system.left_side(i)), scope="row"), *cells))
-    caption = tag(
-        "caption",
+    caption = (
         "q-values: the smallest false discovery rate, among all edges, at which each would be selected. Bold: in the "
         "graph. They are uncalibrated: if simple terms cannot describe a function, more edges may be wrong than they "
-        "suggest.",
+        "suggest."
     )
-    return tag("div", tag("table", caption, tag("thead", head), tag("tbody", *rows)), class_="scroll")
+    return table(caption, head, rows)
 
 
 def _equations(system: _System) -> Markup:

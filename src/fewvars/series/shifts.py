@@ -8,9 +8,10 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 
 MOST_LAGS = 60
-# Columns that agree in all rows of one of some sets are compared in all rows; the rows of a set may lie behind a gap.
-SETS, WITNESSES = 6, 5
-AGREEMENT = 0.8  # share of the rows that must agree: the first rows, and those after a gap, hold something else
+# Columns are compared in all rows only if they agree in each of a few rows. Several sets of these are tried, because a
+# set may contain a row just after a gap.
+SETS_TRIED, ROWS_OF_A_SET = 6, 5
+AGREEMENT = 0.8  # share of the rows that must agree: the first rows, and those after a gap, need not
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Shift:
     lag: int
 
 
-def shifts(columns: FloatArray, runs: Sequence[np.ndarray], most: int = MOST_LAGS) -> list[Shift]:
+def shifts(columns: FloatArray, runs: Sequence[np.ndarray]) -> list[Shift]:
     """Find the columns (n, d) that are shifted copies of others, each once, with the least lag.
 
     Parameters
@@ -33,7 +34,7 @@ def shifts(columns: FloatArray, runs: Sequence[np.ndarray], most: int = MOST_LAG
     longest = max(runs, key=len)
     varying = np.flatnonzero(np.ptp(columns, axis=0) > 0)
     found: dict[int, Shift] = {}
-    for lag in range(1, min(most, len(longest) // 4) + 1):
+    for lag in range(1, min(MOST_LAGS, len(longest) // 4) + 1):
         for places in _witnesses(longest):
             later, earlier = (columns[longest[rows]] + 0.0 for rows in (places, places - lag))  # no negative zeros
             sources: dict[bytes, list[int]] = {}
@@ -48,7 +49,12 @@ def shifts(columns: FloatArray, runs: Sequence[np.ndarray], most: int = MOST_LAG
 
 def _witnesses(run: np.ndarray) -> np.ndarray:
     """Return sets of places after the beginning of a run, (sets, places)."""
-    return np.linspace(len(run) // 4, len(run) - 1, SETS * WITNESSES).astype(int).reshape(WITNESSES, SETS).T
+    return (
+        np.linspace(len(run) // 4, len(run) - 1, SETS_TRIED * ROWS_OF_A_SET)
+        .astype(int)
+        .reshape(ROWS_OF_A_SET, SETS_TRIED)
+        .T
+    )
 
 
 def _agree(copy: FloatArray, source: FloatArray, runs: Sequence[np.ndarray], lag: int) -> bool:

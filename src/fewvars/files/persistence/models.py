@@ -7,7 +7,6 @@ from sklearn.base import BaseEstimator
 
 from fewvars._common.kinds import (
     Kind,
-    agree,
     array,
     one_of,
     real,
@@ -106,20 +105,6 @@ def _class_labels(name: str, value: Any, sizes: dict[str, int]) -> None:
     require(isinstance(value, np.ndarray) and value.ndim == 1, f"{name} is not a list of labels")
     require(len(value) >= 2 and len(set(value.tolist())) == len(value), f"{name} is not a list of distinct labels")
     require(value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} is not finite")
-
-
-def _coefficients(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """Coefficients (terms,) or (outputs, terms)."""
-    shape = ("terms",) if getattr(value, "ndim", 1) == 1 else ("outputs", "terms")
-    array("float", *shape)(name, value, sizes)
-
-
-def _equations(name: str, value: Any, sizes: dict[str, int]) -> None:
-    """A text, or a list of them for several outputs."""
-    if isinstance(value, list):
-        agree(name, "outputs", len(value), sizes)  # a forged number of outputs needs as many texts
-    for entry in value if isinstance(value, list) else [value]:
-        text()(name, entry, sizes)
 
 
 _variables: dict[str, Kind] = {

@@ -11,7 +11,7 @@ def frame_of(columns: Mapping[str, np.ndarray]) -> Any:
     """Return columns of any types as a frame of polars or pandas; as an array of objects if neither is installed."""
     import narwhals
 
-    backend: Any = next((name for name in ("polars", "pandas") if find_spec(name) is not None), None)
+    backend = _installed()
     if backend is None:
         return np.column_stack([column.astype(object) for column in columns.values()])
     values = {name: column.tolist() if column.dtype.kind == "O" else column for name, column in columns.items()}
@@ -22,8 +22,10 @@ def named_columns(X: np.ndarray, names: Sequence[str]) -> Any:
     """Return X (n, d) as a frame of polars or pandas; X itself, without names, if neither is installed."""
     import narwhals
 
-    if find_spec("polars") is not None:
-        return narwhals.from_numpy(X, list(names), backend="polars").to_native()
-    if find_spec("pandas") is not None:
-        return narwhals.from_numpy(X, list(names), backend="pandas").to_native()
-    return X
+    backend = _installed()
+    return X if backend is None else narwhals.from_numpy(X, list(names), backend=backend).to_native()
+
+
+def _installed() -> Any:
+    """Return the name of a library of frames that is installed, or None."""
+    return next((name for name in ("polars", "pandas") if find_spec(name) is not None), None)
