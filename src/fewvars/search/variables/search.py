@@ -91,21 +91,24 @@ def find_variables(problem: Problem, groups: Groups, settings: VariableSettings,
     """
     if settings.judge != AUTO:
         return _found_along_path(problem, groups, settings, progress, JUDGES[settings.judge])
-    proposal = None
-    if groups.usable.any() and not problem.constant:
-        progress.stage("searching", "step")
-        proposal, problem = propose(problem, groups, settings.n_variables)
-        if settings.solver == MONOTONE or networks_matter(problem, proposal):
-            return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
+    progress.stage("searching", "step")
+    proposal, problem = _proposed(problem, groups, settings)
+    if proposal is not None and (settings.solver == MONOTONE or networks_matter(problem, proposal)):
+        return _found_along_path(problem, groups, settings, progress, NetworkJudge.of, proposal)
     return _settled_in_closed_form(problem, groups, settings, proposal)
 
 
 def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSettings) -> Variables:
     """Find groups of inputs without networks, which is quick enough to be repeated on parts of the rows."""
-    if problem.constant or not groups.usable.any():
-        return _settled_in_closed_form(problem, groups, settings, None)
-    proposal, problem = propose(problem, groups, settings.n_variables)
+    proposal, problem = _proposed(problem, groups, settings)
     return _settled_in_closed_form(problem, groups, settings, proposal)
+
+
+def _proposed(problem: Problem, groups: Groups, settings: VariableSettings) -> tuple[Proposal | None, Problem]:
+    """Search forward by tests, if there is anything to find; return the problem with outliers clipped, too."""
+    if problem.constant or not groups.usable.any():
+        return None, problem
+    return propose(problem, groups, settings.n_variables)
 
 
 def _settled_in_closed_form(
