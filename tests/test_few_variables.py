@@ -351,7 +351,7 @@ class TestContract:
         assert search.fit(X, y).best_params_ == {"n_variables": 3}
 
     def test_progress_on_stderr(self, capfd):
-        X, y = product_and_line(n=100)
+        X, y = product_and_line(n=150)
         FewVariablesRegressor(**QUICK, judge="network", shuffle=False, random_state=0, verbose=1).fit(X, y)
         out, err = capfd.readouterr()
         assert not out

@@ -152,16 +152,9 @@ def _found_along_path(
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
         ridge = _closed_judge(problem, groups.labels, settings)
-        closed = _search_by(ridge)
-        tolerance = TIE if proposal.dependent else 0.0
-        size = int(proposal.mask.sum())
-        similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
-        if proposal.dependent:  # tests of dependent rows are not exact, so they do not decide
-            support = settled(closed, [*proposal.nested, *similar], groups.included, tolerance)
-        else:
-            support = settled(closed, proposal.nested, groups.included, tolerance, rivals=similar)
-        support = _with_related(ridge, support, proposal, groups.included)
-        if not network_explains_more(search, closed, support.groups, nested, clearly=not proposal.dependent):
+        support = _settled_beside_path(ridge, proposal, nested, groups)
+        clearly = not proposal.dependent
+        if not network_explains_more(search, _search_by(ridge), support.groups, nested, clearly=clearly):
             return found(support, judge=RidgeJudge.name)
         proposals = [support.groups]
     support = choose_support(
@@ -174,6 +167,19 @@ def _found_along_path(
         proposals=proposals,
     )
     return found(support, judge=judge.name)
+
+
+def _settled_beside_path(
+    judge: RidgeJudge, proposal: Proposal, nested: Sequence[np.ndarray], groups: Groups
+) -> Support:
+    """Settle the proposal in closed form, together with supports along the path that are not much larger."""
+    closed, size = _search_by(judge), int(proposal.mask.sum())
+    similar = [mask | groups.included for mask in nested if size <= mask.sum() <= min(size + 2, LARGEST_SIMILAR)]
+    if proposal.dependent:  # tests of dependent rows are not exact, so they do not decide
+        support = settled(closed, [*proposal.nested, *similar], groups.included, TIE)
+    else:
+        support = settled(closed, proposal.nested, groups.included, rivals=similar)
+    return _with_related(judge, support, proposal, groups.included)
 
 
 def closed_search(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> SupportSearch:
