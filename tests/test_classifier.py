@@ -14,14 +14,14 @@ from fewvars import FewVariablesClassifier, load, save
 from fewvars.estimators.labels import mixed_order
 from fewvars.heads import Trial, follow
 from fewvars.polynomials.polynomial import Polynomial
-from problems import QUICK, failures_by_held_out_rows
+from problems import QUADRATIC, failures_by_held_out_rows
 
 TRUTH = [1, 3, 4]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
-@parametrize_with_checks([FewVariablesClassifier(**QUICK)], expected_failed_checks=failures_by_held_out_rows)
+@parametrize_with_checks([FewVariablesClassifier(**QUADRATIC)], expected_failed_checks=failures_by_held_out_rows)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -24,7 +24,7 @@ from problems import EASY, QUADRATIC, QUICK, TRUTH, failures_by_held_out_rows, p
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
-@parametrize_with_checks([FewVariablesRegressor(**QUICK)], expected_failed_checks=failures_by_held_out_rows)
+@parametrize_with_checks([FewVariablesRegressor(**QUADRATIC)], expected_failed_checks=failures_by_held_out_rows)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
