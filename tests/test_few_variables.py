@@ -345,9 +345,7 @@ class TestContract:
     @pytest.mark.slow
     def test_grid_search(self):
         X, y = product_and_line(n=200)
-        search = GridSearchCV(
-            FewVariablesRegressor(**QUADRATIC), {"n_variables": [1, 3]}, cv=BlockedSplit(2)
-        )
+        search = GridSearchCV(FewVariablesRegressor(**QUADRATIC), {"n_variables": [1, 3]}, cv=BlockedSplit(2))
         assert search.fit(X, y).best_params_ == {"n_variables": 3}
 
     def test_progress_on_stderr(self, capfd):
