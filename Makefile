@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 BIN := $(VENV)/bin
-# The tests of a file stay in one process, which fits their shared models once.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+# The tests of a file stay in one process, which fits their shared models once. Reordering would put files of few tests
+# last, which are the longest, and leave one process idle at the end.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Many tests start processes; without bytecode, each of these would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint docs bench clean
+.PHONY: demo check test coverage lint docs bench clean
 
 # One stamp per set of extras, so that `make demo` does not wait for the test tools.
 $(VENV)/.demo: pyproject.toml
@@ -29,7 +32,10 @@ demo: $(VENV)/.demo  ## the main job on simulated Lorenz-96 data
 check: lint  ## what to run while working: the linters and the quick tests
 	$(PYTEST) -q -m "not slow"
 
-test: $(VENV)/.test  ## the whole suite, then the kernels once more as plain Python
+test: $(VENV)/.test  ## the whole suite
+	$(PYTEST)
+
+coverage: $(VENV)/.test  ## the whole suite again, a third slower, then the kernels as plain Python; fails below 90%
 	$(PYTEST) --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --cov --cov-append --cov-report= tests/kernels
 	$(BIN)/python -m coverage report --skip-covered --fail-under=90

@@ -24,7 +24,7 @@ from problems import EASY, QUADRATIC, QUICK, TRUTH, failures_by_held_out_rows, p
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks fit noise, constants and ten rows, and some say so
-@parametrize_with_checks([FewVariablesRegressor(**QUICK)], expected_failed_checks=failures_by_held_out_rows)
+@parametrize_with_checks([FewVariablesRegressor(**QUADRATIC)], expected_failed_checks=failures_by_held_out_rows)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -131,7 +131,7 @@ class TestAnswer:
     @pytest.mark.parametrize(("seed", "n"), [(0, 400), (1, 300), (2, 300), (3, 600)])
     def test_rows_in_no_order_of_time_are_not_smoothed(self, seed, n):
         X, y = product_and_line(n=n, seed=seed)
-        model = FewVariablesRegressor(**EASY, random_state=0).fit(X, y, t=np.arange(n))
+        model = FewVariablesRegressor(**EASY, head="dictionary", random_state=0).fit(X, y, t=np.arange(n))
         assert not model.smoothed_
         assert model.get_support(indices=True).tolist() == TRUTH
         assert_array_equal(model.predict(X, t=np.arange(n)), model.predict(X))
@@ -179,13 +179,13 @@ class TestOptions:
 
     @pytest.mark.slow
     def test_names_that_are_always_kept(self):
-        X, y = product_and_line()
+        X, y = product_and_line(n=150)
         frame = pd.DataFrame(X, columns=[f"v{j}" for j in range(8)])
-        assert selected(frame, y, options={"include": ["v7"]}) == [*TRUTH, 7]
+        assert selected(frame, y, options=QUADRATIC | {"include": ["v7"]}) == [*TRUTH, 7]
 
         mask = np.arange(8) == 7
         for chosen in (7, [7], mask, mask.tolist()):
-            assert selected(X, y, options={"include": chosen}) == [*TRUTH, 7]
+            assert selected(X, y, options=QUADRATIC | {"include": chosen}) == [*TRUTH, 7]
 
     def test_selection_frequencies(self):
         X, y = product_and_line(n=150)
@@ -300,8 +300,8 @@ class TestOptions:
     @pytest.mark.parametrize("unit", [1 / 200, 1e-50, 1e30])
     def test_the_unit_of_weights_does_not_matter(self, unit):
         X, y = product_and_line(n=200)
-        one = FewVariablesRegressor(**QUICK, random_state=0).fit(X, y)
-        two = FewVariablesRegressor(**QUICK, random_state=0).fit(X, y, sample_weight=np.full(200, unit))
+        one = FewVariablesRegressor(**QUADRATIC).fit(X, y)
+        two = FewVariablesRegressor(**QUADRATIC).fit(X, y, sample_weight=np.full(200, unit))
         assert_array_equal(one.support_, two.support_)
         assert_allclose(two.held_out_error_, one.held_out_error_, rtol=1e-6)
         assert_allclose(two.feature_importances_, one.feature_importances_, rtol=1e-5, atol=1e-7)
@@ -345,9 +345,7 @@ class TestContract:
     @pytest.mark.slow
     def test_grid_search(self):
         X, y = product_and_line(n=200)
-        search = GridSearchCV(
-            FewVariablesRegressor(**QUICK, random_state=0), {"n_variables": [1, 3]}, cv=BlockedSplit(2)
-        )
+        search = GridSearchCV(FewVariablesRegressor(**QUADRATIC), {"n_variables": [1, 3]}, cv=BlockedSplit(2))
         assert search.fit(X, y).best_params_ == {"n_variables": 3}
 
     def test_progress_on_stderr(self, capfd):
@@ -365,7 +363,7 @@ class TestContract:
     @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
     def test_a_fit_that_fails_or_is_interrupted_leaves_the_model_as_it_was(self, monkeypatch, stage, error):
         X, y = product_and_line(n=120)
-        model = FewVariablesRegressor(**QUICK, n_resamples=1, random_state=0).fit(pd.DataFrame(X).add_prefix("a"), y)
+        model = FewVariablesRegressor(**QUADRATIC, n_resamples=1).fit(pd.DataFrame(X).add_prefix("a"), y)
         before = dict(vars(model))
 
         def stop(*_, **__):
@@ -436,15 +434,15 @@ class TestBadInput:
 
     @pytest.mark.slow
     def test_constant_duplicated_and_huge_columns(self):
-        X, y = product_and_line(noise=0.0)
+        X, y = product_and_line(n=200, noise=0.0)
         X[:, 0] = 7.0
         X[:, 7] = 3 - 2 * X[:, 4]
-        assert selected(X, y) == TRUTH
+        assert selected(X, y, options=QUADRATIC) == TRUTH
         X[:, 2] = X[:, 4]
-        assert selected(X, y) == [1, 2, 6]  # of equal columns, the first
+        assert selected(X, y, options=QUADRATIC) == [1, 2, 6]  # of equal columns, the first
         with pytest.raises(ValueError, match="n_variables=6: there are only 5 to choose from"):
             selected(X, y, options={"n_variables": 6})
-        X, y = product_and_line(noise=0.0)
+        X, y = product_and_line(n=120)
         X[:, 4] *= 1e150
         X[:, 1] *= 1e-150
         assert selected(X, y, options={"head": "auto"}) == TRUTH
@@ -477,9 +475,10 @@ class TestBadInput:
 
 @pytest.mark.slow
 def test_monotone_solver_certifies_its_path():
-    X = np.random.default_rng(0).standard_normal((300, 8))
+    X = np.random.default_rng(0).standard_normal((200, 8))
     y = X[:, 2] * X[:, 5] + X[:, 6]
-    model = FewVariablesRegressor(solver="monotone", random_state=0, **(EASY | {"path_factor": 2.0})).fit(X, y)
+    budget = EASY | {"path_factor": 2.0, "path_updates": 30, "head": "dictionary", "max_degree": 2}
+    model = FewVariablesRegressor(solver="monotone", random_state=0, **budget).fit(X, y)
     assert model.get_support(indices=True).tolist() == [2, 5, 6]
     path = model.path_
     assert path.distances.shape == path.steps.shape == path.constants.shape == path.strengths.shape
