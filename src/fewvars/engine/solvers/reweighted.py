@@ -1,7 +1,7 @@
 """Iteratively reweighted least squares: linear models under any loss."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import Loss
@@ -61,11 +61,9 @@ def reweighted_least_squares(
 
 def _solved(F: FloatArray, weights: FloatArray, slope: FloatArray, ridges: FloatArray) -> FloatArray:
     """Return (F' W F + diag(ridges))^-1 slope, with a larger diagonal if rounding requires it."""
-    gram = F.T @ (weights[:, None] * F) + np.diag(ridges)
-    more, size = 0.0, float(np.trace(gram)) / len(gram)
+    gram, more = F.T @ (weights[:, None] * F) + np.diag(ridges), 0.0
     while True:
-        try:
-            factor = cho_factor(gram + more * np.eye(len(gram)), overwrite_a=True, check_finite=False)
-            return cho_solve(factor, slope, check_finite=False)
-        except np.linalg.LinAlgError:
-            more = max(10.0 * more, 1e-12 * size + 1e-300)
+        _, solution, failed = dposv(gram + more * np.eye(len(gram)), slope)
+        if not failed:
+            return solution
+        more = max(10.0 * more, 1e-12 * float(np.trace(gram)) / len(gram) + 1e-300)
