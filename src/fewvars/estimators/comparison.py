@@ -115,8 +115,8 @@ def compare(
     --------
     >>> import numpy as np
     >>> import fewvars as fv
-    >>> X = np.random.default_rng(0).standard_normal((500, 6))
-    >>> fv.compare(X, np.tanh(X[:, 0] + X[:, 3]) + X[:, 1] ** 2).recommendation
+    >>> X = np.random.default_rng(0).standard_normal((300, 6))
+    >>> fv.compare(X, X[:, 0] * X[:, 3] + X[:, 1] ** 2).recommendation
     'variables'
     """
     _check_shared(parameters)
