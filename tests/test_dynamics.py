@@ -1,5 +1,12 @@
 """DynamicsRegressor: graphs, equations and simulations of systems with known answers, and bad input."""
 
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +16,7 @@ from sklearn.base import clone
 import fewvars as fv
 from fewvars.estimators.simulation import SimulationOutcome
 from fewvars.heads import StepsHead
-from fewvars.systems import Lorenz63, RateNetwork, VanDerPol, simulate
+from fewvars.systems import Lorenz63, Lorenz96, RateNetwork, VanDerPol, simulate
 
 
 def noisy(X, level, seed=0):
@@ -130,14 +137,43 @@ def test_few_terms_explain_a_single_transient():
 
 
 @pytest.mark.slow
-def test_equations_on_a_cluster_are_the_same():
-    t = np.arange(0, 10, 0.01)
-    X = noisy(simulate(Lorenz63(), t), 0.02)
-    options = {"head": "dictionary", "random_state": 0}
+def test_equations_in_processes_and_on_a_cluster_are_the_same():
+    t = np.arange(0, 8, 0.02)
+    X = noisy(simulate(Lorenz96(8), t), 0.02)
+    options = {"head": "dictionary", "target": "weak", "random_state": 0}
     here = fv.DynamicsRegressor(**options, n_jobs=1).fit(X, t=t)
-    there = fv.DynamicsRegressor(**options, n_jobs=2, dask="local").fit(X, t=t)
-    assert there.equations_ == here.equations_
-    np.testing.assert_array_equal(there.input_q_values_, here.input_q_values_)
+    for elsewhere in ({"n_jobs": 2}, {"n_jobs": 2, "dask": "local"}):
+        there = fv.DynamicsRegressor(**options, **elsewhere).fit(X, t=t)
+        assert there.equations_ == here.equations_
+        np.testing.assert_array_equal(there.input_q_values_, here.input_q_values_)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups of POSIX")
+def test_an_interrupted_fit_leaves_no_processes():
+    script = """
+        import numpy as np
+        import fewvars as fv
+        X = np.random.default_rng(0).standard_normal((2000, 30)).cumsum(axis=0)
+        fv.DynamicsRegressor(target="weak", n_jobs=2, verbose=1).fit(X, t=np.arange(2000.0))
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    seen = ""
+    while "1/30" not in seen:  # the first equation has come back from another process
+        seen += process.stderr.read(1)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in rest
+    for _ in range(300):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("processes are left")
 
 
 def test_an_address_must_be_text(lorenz):

@@ -14,6 +14,9 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 T = TypeVar("T")
 R = TypeVar("R")
 
+# With fewer rows, linear algebra is over so quickly that threads mostly wait for the interpreter's lock.
+FEWEST_ROWS = 10_000
+
 _lock = threading.Lock()
 _active = 0
 _limiter = None
@@ -58,6 +61,11 @@ def single_blas_thread() -> Iterator[None]:
                 _limiter.restore_original_limits()
                 _disown_limits()
                 _limiter = None
+
+
+def threads_for(n_rows: int, n_jobs: int | None) -> int | None:
+    """Return the number of threads for linear algebra on so many rows; networks, which are compiled, profit always."""
+    return n_jobs if n_rows >= FEWEST_ROWS else 1
 
 
 def in_threads(task: Callable[[T], R], items: Sequence[T], n_jobs: int | None) -> list[R]:

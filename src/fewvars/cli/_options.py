@@ -53,7 +53,7 @@ jobs_option = click.option(
     default=-1,
     show_default=True,
     callback=_jobs,
-    help="Number of threads; -1 uses all cores.",
+    help="Number of threads or processes; -1 uses all cores.",
 )
 dask_option = click.option(
     "--dask", metavar="ADDRESS", help="Run on the Dask cluster at tcp://...; 'local' starts one here."

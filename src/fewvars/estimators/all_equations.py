@@ -1,12 +1,16 @@
-"""Find all equations of a system, in threads of this process or on a Dask cluster."""
+"""Find all equations of a system: one by one, in processes on this machine, or on a Dask cluster."""
 
-from joblib import effective_n_jobs
+from collections.abc import Iterable, Iterator
+
+from joblib import Parallel, delayed, effective_n_jobs
 
 from fewvars._common.cluster import completed, connected
 from fewvars._common.progress import Progress
-from fewvars._common.threads import in_threads, single_blas_thread
+from fewvars._common.threads import single_blas_thread
 from fewvars.estimators.equations import Equation, EquationSearch
 from fewvars.estimators.system import System
+
+FEWEST_FOR_PROCESSES = 8  # processes take seconds to start; threads would wait for the interpreter's lock
 
 
 def find_all(system: System, *, n_jobs: int | None, dask: str | None, progress: Progress) -> list[Equation]:
@@ -15,26 +19,32 @@ def find_all(system: System, *, n_jobs: int | None, dask: str | None, progress: 
     Parameters
     ----------
     n_jobs : int, optional
-        Threads, or workers of a cluster that is started here.
+        Processes, if there are many equations, or workers of a cluster that is started here.
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster on this machine.
     """
     n = len(system.include)
+    n_workers = min(effective_n_jobs(n_jobs), n)
     progress.stage("equations", "equation", total=n)
     if dask is not None:
-        return _on_cluster(system, dask, min(effective_n_jobs(n_jobs), n), progress)
+        found = _on_cluster(system, dask, n_workers)
+    elif n_workers > 1 and n >= FEWEST_FOR_PROCESSES:
+        found = _in_processes(system, n_workers)
+    else:
+        found = ((i, _find(i, system)) for i in range(n))
+    return _gathered(found, progress)
 
-    def find(i: int) -> Equation:
-        found = EquationSearch(system, i).equation()
+
+def _gathered(found: Iterable[tuple[int, Equation]], progress: Progress) -> list[Equation]:
+    """Return equations in their order; they arrive with their numbers, in any order."""
+    equations: dict[int, Equation] = {}
+    for i, equation in found:
+        equations[i] = equation
         progress.step()
-        return found
-
-    with single_blas_thread():
-        return in_threads(find, range(n), n_jobs)
+    return [equations[i] for i in sorted(equations)]
 
 
-def _on_cluster(system: System, address: str, n_workers: int, progress: Progress) -> list[Equation]:
-    found: dict[int, Equation] = {}
+def _on_cluster(system: System, address: str, n_workers: int) -> Iterator[tuple[int, Equation]]:
     with connected(address, n_workers) as client:
         for i, equation in completed(client, _find, range(len(system.include)), system):
             if equation is None:
@@ -42,9 +52,16 @@ def _on_cluster(system: System, address: str, n_workers: int, progress: Progress
                     f"Workers of the cluster died while they fitted equation {i}: give them more memory, or leave out "
                     f"dask={address!r}."
                 )
-            found[i] = equation
-            progress.step()
-    return [found[i] for i in sorted(found)]
+            yield i, equation
+
+
+def _in_processes(system: System, n_workers: int) -> Iterator[tuple[int, Equation]]:
+    parallel = Parallel(n_workers, batch_size=1, return_as="generator_unordered")
+    return parallel(delayed(_numbered)(i, system) for i in range(len(system.include)))
+
+
+def _numbered(i: int, system: System) -> tuple[int, Equation]:
+    return i, _find(i, system)
 
 
 def _find(i: int, system: System) -> Equation:

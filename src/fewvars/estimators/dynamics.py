@@ -68,7 +68,7 @@ class DynamicsRegressor(FittedSystem):
         Repeat the selection on this many resamples of the blocks, for `edge_frequencies_`.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, optional
-        Threads over equations. The result does not depend on it.
+        Processes over equations, if there are at least eight. The result does not depend on it.
     dask : str, optional
         Find the equations on the Dask cluster at this address, or with "local" on one with `n_jobs` workers that is
         started on this machine. The result does not depend on it.
@@ -192,7 +192,7 @@ class DynamicsRegressor(FittedSystem):
         self.target_ = "weak" if self.target == AUTO else self.target
         system, states = system_of(self.target_)
         may_step = derivatives is None and self.order == 1 and len(runs.next_rows()[0]) >= FEWEST_ROWS
-        if self.target == AUTO and may_step and steps_explain_more(system, lambda: system_of("step")[0], self.n_jobs):
+        if self.target == AUTO and may_step and steps_explain_more(system, lambda: system_of("step")[0]):
             self.target_ = "step"
             system, states = system_of("step")
         with Progress(self.verbose) as progress:

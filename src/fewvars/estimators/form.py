@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fewvars._common.threads import in_threads, single_blas_thread
+from fewvars._common.threads import single_blas_thread
 from fewvars.estimators.equations import EquationSearch
 from fewvars.estimators.system import System
 
@@ -19,7 +19,7 @@ POORLY_EXPLAINED = 0.5  # share of the variance that the weak form must leave un
 MUCH_LESS = 0.8  # of what the weak form leaves unexplained: steps that leave less than this are chosen
 
 
-def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | None) -> bool:
+def steps_explain_more(weak: System, steps: Callable[[], System]) -> bool:
     """Return whether some equations of the map are better explained than those in weak form.
 
     Parameters
@@ -27,11 +27,11 @@ def steps_explain_more(weak: System, steps: Callable[[], System], n_jobs: int | 
     steps : callable
         Returns the system with the changes over one interval as left sides.
     """
-    unexplained = _unexplained(weak, n_jobs)
-    return unexplained > POORLY_EXPLAINED and _unexplained(steps(), n_jobs) < MUCH_LESS * unexplained
+    unexplained = _unexplained(weak)
+    return unexplained > POORLY_EXPLAINED and _unexplained(steps()) < MUCH_LESS * unexplained
 
 
-def _unexplained(system: System, n_jobs: int | None) -> float:
+def _unexplained(system: System) -> float:
     """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value.
 
     The system keeps their supports.
@@ -40,7 +40,7 @@ def _unexplained(system: System, n_jobs: int | None) -> float:
     chosen = np.unique(np.linspace(0, d - 1, min(EQUATIONS_TRIED, d)).astype(int)).tolist()
     with single_blas_thread():
         searches = [EquationSearch(system, i) for i in chosen]
-        found = in_threads(lambda search: search.support(search.problem), searches, n_jobs)
+        found = [search.support(search.problem) for search in searches]
     system.known.update(zip(chosen, found, strict=True))
     errors = [support.error for support in found]
     return float(np.exp(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny)))))

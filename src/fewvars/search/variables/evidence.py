@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from fewvars._common.threads import in_threads
+from fewvars._common.threads import in_threads, threads_for
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import robust_spread
 from fewvars.search.variables.forward import forward_search
@@ -156,7 +156,7 @@ def p_values(
     # Rows may have been mixed with this very seed: its children give other orders, default_rng((seed, 0)) would not.
     children = np.random.SeedSequence(seed).spawn(n_splits)
     splits = [folds(n, time, np.random.default_rng(child)) for child in children]
-    sums = iter(in_threads(scores, [fold for split in splits for fold in split], n_jobs))
+    sums = iter(in_threads(scores, [fold for split in splits for fold in split], threads_for(n, n_jobs)))
     found = np.ones(usable.size)
     found[groups] = combined([_p_value(np.hstack([next(sums) for _ in split])) for split in splits])
     return found

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewvars._common.threads import in_threads
+from fewvars._common.threads import in_threads, threads_for
 from fewvars._common.validation import FloatArray
 from fewvars.engine.losses import SQUARED
 from fewvars.engine.samples import Samples
@@ -79,7 +79,9 @@ class RidgeJudge:
         cls, problem: Problem, labels: np.ndarray, settings: Settings, on_refit: Callable[[], None] = lambda: None
     ) -> "RidgeJudge":
         """Return the judge of a problem; being cheap, it holds out every row."""
-        return cls(problem.samples, labels, problem.reserve, settings.n_jobs, problem.terms)
+        return cls(
+            problem.samples, labels, problem.reserve, threads_for(len(problem.samples), settings.n_jobs), problem.terms
+        )
 
     @cached_property
     def terms(self) -> Terms:
