@@ -20,7 +20,6 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
-import psutil
 
 import fewvars as fv
 from benchmarks.dynamics.judging import field_row, judged
@@ -62,6 +61,8 @@ def fewvars_row(data: Trajectories, problem: str, **options: object) -> Row:
 
 def peak_megabytes() -> int:
     """Return the largest memory that this process has held so far, or one that it has started."""
+    import psutil  # comes with Dask, which the environment of the rivals lacks
+
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)  # the latter have ended
     peaks = [resource.getrusage(one).ru_maxrss for one in who]
     for child in psutil.Process().children(recursive=True):
