@@ -22,7 +22,7 @@ def columns_option(*names: str, help: str) -> Decorator:
 
 def _jobs(ctx: click.Context, param: click.Parameter, number: int) -> int:
     if number == 0:
-        raise click.BadParameter("0: give a number of threads, or -1 for all cores.")
+        raise click.BadParameter("0: give a number of threads or processes, or -1 for all cores.")
     return number
 
 
