@@ -18,20 +18,20 @@ class SearchParameters:
     The constructor that this makes only stores them, as scikit-learn asks for. The estimators document them.
     """
 
-    hidden_layer_sizes: tuple[int, ...] = (20, 20, 20)
-    activation: str = "tanh"
+    hidden_layer_sizes: tuple[int, ...] = Settings.hidden_layer_sizes
+    activation: str = Settings.activation
     smoothing: str = "auto"
     head: str = "auto"
     max_degree: int = 4
     cv: Any = None
     n_blocks: int = 20
     shuffle: Any = "auto"
-    first_updates: int = 1600
-    path_updates: int = 300
-    refit_updates: int = 3000
-    path_factor: float = 1.15
-    batch_size: int = 128
-    learning_rate: float = 0.005
+    first_updates: int = Settings.first_updates
+    path_updates: int = Settings.path_updates
+    refit_updates: int = Settings.refit_updates
+    path_factor: float = Settings.path_factor
+    batch_size: int = Settings.batch_size
+    learning_rate: float = Settings.learning_rate
     n_resamples: int = 0
     random_state: Any = None
     n_jobs: int | None = None
