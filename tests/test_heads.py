@@ -102,6 +102,15 @@ def test_of_many_rows_each_network_sees_its_own():
     assert np.mean((fits.predict(trial.X)[:, 0] / 3 - clean) ** 2) < 0.01 * clean.var()
 
 
+@pytest.mark.parametrize(("n", "share"), [(800, 1), (4000, 3)])
+def test_the_ridge_suits_the_rows_that_all_networks_see(n, share):
+    """Of the 3000 training rows of 4000, the quick fits see one in three; two networks together see all."""
+    networks = Networks(widths=((10,),), ridges=(1e-4,), n_networks=2, rows_per_parameter=8, max_iterations=8)
+    trial = problem(lambda Z: np.tanh(2 * Z[:, 0]) * Z[:, 1], n=n)
+    head = choose_head([networks], trial).fit(trial.X, trial.y, trial.weight)
+    assert_allclose(head.ridge, 1e-4 / share)
+
+
 @pytest.mark.parametrize(("noise", "few_rows", "fitted"), [(0.0, 0, 1), (0.3, 0, 2), (0.3, 1000, 1)])
 def test_far_behind_a_rival_only_the_first_widths_are_tried(noise, few_rows, fitted, monkeypatch):
     monkeypatch.setattr("fewvars.heads.network.FEW_ROWS", few_rows)

@@ -164,35 +164,50 @@ class Networks(HeadKind):
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
         widths, by_ridge = self.widths[best], {middle: tried[best]}
         if rival is not None and trial.held_out.better(rival, tried[best].errors, TIE):
-            return self._chosen(widths, middle, tried[best])
+            return self._chosen(trial, widths, middle, tried[best])
         others = [ridge for ridge in self.ridges if ridge != middle]
         more = self._quickly_scored(trial, [(widths, ridge) for ridge in others], tried[best].models)
         by_ridge.update(zip(others, more, strict=True))
         reference = min((scored.errors for scored in by_ridge.values()), key=mean)
         ridge = min(ridge for ridge, scored in by_ridge.items() if trial.held_out.not_worse(scored.errors, reference))
-        return self._chosen(widths, ridge, by_ridge[ridge])
+        return self._chosen(trial, widths, ridge, by_ridge[ridge])
 
     def _hopeless(self, trial: Trial, errors: FloatArray, rival: FloatArray) -> bool:
         """Return whether the rival is so much better than the first widths that no others will beat it."""
         typical, better = trial.held_out.typical, trial.held_out.better
         return typical(errors) >= 10 * typical(rival) or (len(trial.X) < FEW_ROWS and better(rival, errors))
 
-    def _chosen(self, widths: tuple[int, ...], ridge: float, scored: Scored) -> Chosen:
-        fit, rough = (partial(kind.fit, widths=widths, ridge=ridge) for kind in (self, replace(self, n_networks=3)))
-        return Chosen(fit, scored, quick=True, rough=rough)
+    def _chosen(self, trial: Trial, widths: tuple[int, ...], ridge: float, scored: Scored) -> Chosen:
+        """Return how networks are fitted with a ridge that was chosen by quick fits.
 
-    def _quickly_scored(
-        self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None
-    ) -> list[Scored]:
-        """Score single networks of these widths and ridges, quickly fitted; `starts` holds one head for each split."""
-        quick = replace(
+        The best ridge falls with the number of rows, like the variance that it prevents. Where a quick fit sees a
+        smaller share of the rows than all networks together, the ridge is reduced by as much.
+        """
+        size = n_parameters(trial.X.shape[1], widths, trial.y.shape[1])
+        (train, _), *_ = trial.held_out.splits
+        seen = self._quick(trial).share_seen(trial.y.shape[1] * np.count_nonzero(trial.weight[train]), size)
+
+        def fit(kind: Networks, X: FloatArray, y: FloatArray, weight: FloatArray) -> NetworkHead:
+            share = kind.share_seen(y.shape[1] * np.count_nonzero(weight), size)
+            return kind.fit(X, y, weight, widths=widths, ridge=ridge * seen / share)
+
+        return Chosen(partial(fit, self), scored, quick=True, rough=partial(fit, replace(self, n_networks=3)))
+
+    def _quick(self, trial: Trial) -> "Networks":
+        """Return how single networks are fitted quickly, to compare widths and ridges."""
+        return replace(
             self,
             n_networks=1,
             max_iterations=self.max_iterations if len(trial.X) >= MANY_ROWS else self.max_iterations // 2,
             rows_per_parameter=self.rows_per_parameter // 2,
             settings=replace(self.settings, n_jobs=1),
         )
-        X, y, weight = trial.X, trial.y, trial.weight
+
+    def _quickly_scored(
+        self, trial: Trial, shapes: list[tuple[tuple[int, ...], float]], starts: Sequence[NetworkHead] | None = None
+    ) -> list[Scored]:
+        """Score single networks of these widths and ridges, quickly fitted; `starts` holds one head for each split."""
+        quick, X, y, weight = self._quick(trial), trial.X, trial.y, trial.weight
 
         def scored(shape: tuple[tuple[int, ...], float]) -> Scored:
             def fit(split: int, train: np.ndarray) -> NetworkHead:
@@ -234,6 +249,11 @@ class Networks(HeadKind):
 
         thetas = in_threads(lambda numbered: theta(*numbered), list(enumerate(start)), self.settings.n_jobs)
         return NetworkHead(network, np.array(thetas), inputs, targets.of_predictions(loss), ridge)
+
+    def share_seen(self, n_targets: int, n_parameters: int) -> float:
+        """Return the share of the rows that all networks see together in the last run of the solver."""
+        every, _ = self._stages(n_targets, n_parameters)[-1]
+        return min(1.0, self.n_networks / every)
 
     def _stages(self, n_targets: int, n_parameters: int) -> list[tuple[int, dict[str, Any]]]:
         """Return the runs of the solver, each with the share of the rows that it uses and its options.
