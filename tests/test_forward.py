@@ -182,6 +182,24 @@ class TestDependentRows:
         assert found(proposal) == [0]
 
 
+@pytest.mark.parametrize("n", [40, 60])
+def test_products_of_few_rows(n):
+    """A ninth of the rows carries the product of two normal inputs."""
+    X = normal(n, d=6)
+    assert found(search(X, X[:, 0] * X[:, 3] + noise(n, 0.1))) == [0, 3]
+
+
+def test_products_of_rare_events_need_more_rows():
+    """Here five rows carry the product, and one of them would be enough for a small p-value."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 6)) < 0.15).astype(float)
+    both = np.flatnonzero(X[:, 0] * X[:, 3])
+    assert 2 <= both.size < 10
+    y = noise(200, 0.1)
+    y[both] += 0.4 * np.where(np.arange(both.size) % 2, 1.0, 3.0)
+    assert not any(term.kind == "product" for term in search(X, y).terms)
+
+
 def test_pure_noise_selects_rarely():
     wrong = [bool(found(search(normal(100, 30, seed), noise(100, 1.0, 1000 + seed)))) for seed in range(30)]
     assert sum(wrong) <= 3  # 0.75 are expected at a level of 0.025

@@ -50,6 +50,15 @@ def fitted():
     return fit(X, y, include=[0]), X, y
 
 
+def test_a_product_beside_many_lines_is_found():
+    """All products of seven inputs would need more columns than 120 rows determine."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 12))
+    model = fit(X, X[:, :6].sum(axis=1) + X[:, 0] * X[:, 9] + 0.4 * rng.standard_normal(120))
+    assert chosen(model) == [0, 1, 2, 3, 4, 5, 9]
+    assert ("x0", "x9") in model.interactions_
+
+
 class TestEvidence:
     def test_planted_variables_are_sure_and_the_included_one_is_weak(self, fitted):
         model = fitted[0]

@@ -1,10 +1,11 @@
 """Forward search by F-tests: terms enter while one is significant among all candidates; idle groups leave."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from fewvars._common.validation import FloatArray
 from fewvars.search.variables.growing_model import GrowingModel, smallest
 from fewvars.search.variables.products import suspicious_products, suspicious_surfaces
 from fewvars.search.variables.terms import Term
@@ -17,7 +18,8 @@ MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is trie
 MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every pair is tried as a surface
 FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
-FEWEST_FOR_PRODUCTS = 10  # rows that must carry a product: that of two rare events rests on a handful
+# Rows that must carry a product: that of rare events, with inputs of two values, may rest on a handful of them.
+FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS = 3, 10
 MOST_RELATED = 100  # groups that are related to the outputs on their own
 _SHORTLIST = 4  # candidates of each kind whose p-values are computed with all corrections
 
@@ -181,8 +183,14 @@ def _new_pairs(
         for one, other in groups
         if one != other and usable[one] and usable[other] and not (inside[one] and inside[other])
     ]
-    p_values = model.p_values(terms, FEWEST_FOR_PRODUCTS)
+    p_values = _p_values_of_pairs(model, terms)
     yield from zip(p_values * n_rivals / _share(model, kind), terms, strict=True)
+
+
+def _p_values_of_pairs(model: GrowingModel, terms: Sequence[Term]) -> FloatArray:
+    """Return the p-values of terms of two groups, infinite if too few rows carry a term."""
+    bend = np.array([all(map(model.terms.bends, term.groups)) for term in terms], bool)
+    return model.p_values(terms, np.where(bend, FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS))
 
 
 def _refine(model: GrowingModel) -> None:
@@ -191,7 +199,7 @@ def _refine(model: GrowingModel) -> None:
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
         n_rivals = len(bends) + n_groups * (n_groups - 1) / 2
-        p_values = np.r_[model.p_values(bends), model.p_values(products, FEWEST_FOR_PRODUCTS)] * n_rivals
+        p_values = np.r_[model.p_values(bends), _p_values_of_pairs(model, products)] * n_rivals
         if p_values.min(initial=np.inf) > REFINEMENT:
             return
         model.add([*bends, *products][int(p_values.argmin())])

@@ -98,16 +98,16 @@ class GrowingModel:
         self.chosen = list(chosen)
         self._rebuild()
 
-    def p_values(self, terms: Sequence[Term], fewest_rows: int = 0) -> FloatArray:
+    def p_values(self, terms: Sequence[Term], fewest_rows: int | np.ndarray = 0) -> FloatArray:
         """Return the p-value of adding each of some terms, infinite if fewer rows carry what it adds, (terms,)."""
-        found = np.ones(len(terms))
+        found, fewest = np.ones(len(terms)), np.broadcast_to(fewest_rows, len(terms))
         widths = [self.terms.columns(term).shape[1] for term in terms]
         for width in set(widths):
             same = [k for k, other in enumerate(widths) if other == width]
             at_once = max(1, _BATCH // (width * len(self.Y)))
             for batch in (same[first : first + at_once] for first in range(0, len(same), at_once)):
                 bases = self._bases([terms[k] for k in batch])
-                carried = bases.effective_rows >= fewest_rows
+                carried = bases.effective_rows >= fewest[batch]
                 found[batch] = np.where(carried, self._unexplained.p_values(bases), np.inf)
         return found
 

@@ -114,7 +114,7 @@ def _proposed(problem: Problem, groups: Groups, settings: VariableSettings) -> t
 def _settled_in_closed_form(
     problem: Problem, groups: Groups, settings: VariableSettings, proposal: Proposal | None
 ) -> Variables:
-    judge = _closed_judge(problem, groups.labels, settings)
+    judge = _closed_judge(problem, groups.labels, settings, proposal)
     nested, fixed = [groups.included] if proposal is None else proposal.nested, settings.n_variables is not None
     support = settled(_search_by(judge), nested, groups.included, fixed=fixed)
     if proposal is not None and not fixed:
@@ -151,7 +151,7 @@ def _found_along_path(
     found = partial(Variables, groups=groups, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
-        ridge = _closed_judge(problem, groups.labels, settings)
+        ridge = _closed_judge(problem, groups.labels, settings, proposal)
         support = _settled_beside_path(ridge, proposal, nested, groups)
         clearly = not proposal.dependent
         if not network_explains_more(search, _search_by(ridge), support.groups, nested, clearly=clearly):
@@ -191,12 +191,20 @@ def _search_by(judge: RidgeJudge) -> SupportSearch:
     return SupportSearch(judge, judge.samples, judge.labels)
 
 
-def _closed_judge(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> RidgeJudge:
-    """Return the judge in closed form; of very many rows, it is given one in so many."""
+def _closed_judge(
+    problem: Problem, labels: np.ndarray, settings: VariableSettings, proposal: Proposal | None = None
+) -> RidgeJudge:
+    """Return the judge in closed form; of very many rows, it is given one in so many.
+
+    If rows are independent, so that tests are exact, it also fits the terms of a proposal.
+    """
     few = problem.thinned(-(-len(problem.samples) // (MOST_SMOOTHED if problem.smoothed else MOST_ROWS)))
     if not few.reserve.weights.all():  # splits of the user's that hold out very few rows
         few = problem
-    return RidgeJudge.of(few, labels, settings)
+    judge = RidgeJudge.of(few, labels, settings)
+    if proposal is None or proposal.dependent or not problem.samples.loss.measured:
+        return judge
+    return replace(judge, tested=proposal.terms)
 
 
 def _with_related(judge: RidgeJudge, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
