@@ -1,6 +1,6 @@
 """Find all equations of a system: one by one, in processes on this machine, or on a Dask cluster."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from joblib import Parallel, delayed, effective_n_jobs
 
@@ -13,25 +13,27 @@ from fewvars.estimators.system import System
 FEWEST_FOR_PROCESSES = 8  # processes take seconds to start; threads would wait for the interpreter's lock
 
 
-def find_all(system: System, *, n_jobs: int | None, dask: str | None, progress: Progress) -> list[Equation]:
-    """Return every equation of a system.
+def find_all(systems: Sequence[System], *, n_jobs: int | None, dask: str | None, progress: Progress) -> list[Equation]:
+    """Return every equation.
 
     Parameters
     ----------
+    systems : list of System
+        What the search for each equation uses.
     n_jobs : int, optional
         Processes, if there are many equations, or workers of a cluster that is started here.
     dask : str, optional
         The address of a Dask scheduler, or "local" for a cluster on this machine.
     """
-    n = len(system.include)
+    n = len(systems)
     n_workers = min(effective_n_jobs(n_jobs), n)
     progress.stage("equations", "equation", total=n)
     if dask is not None:
-        found = _on_cluster(system, dask, n_workers)
+        found = _on_cluster(systems, dask, n_workers)
     elif n_workers > 1 and n >= FEWEST_FOR_PROCESSES:
-        found = _in_processes(system, n_workers)
+        found = _in_processes(systems, n_workers)
     else:
-        found = ((i, _find(i, system)) for i in range(n))
+        found = (_numbered(i, system) for i, system in enumerate(systems))
     return _gathered(found, progress)
 
 
@@ -44,9 +46,9 @@ def _gathered(found: Iterable[tuple[int, Equation]], progress: Progress) -> list
     return [equations[i] for i in sorted(equations)]
 
 
-def _on_cluster(system: System, address: str, n_workers: int) -> Iterator[tuple[int, Equation]]:
+def _on_cluster(systems: Sequence[System], address: str, n_workers: int) -> Iterator[tuple[int, Equation]]:
     with connected(address, n_workers) as client:
-        for i, equation in completed(client, _find, range(len(system.include)), system):
+        for i, equation in completed(client, _find_in, range(len(systems)), systems):
             if equation is None:
                 raise RuntimeError(
                     f"Workers of the cluster died while they fitted equation {i}: give them more memory, or leave out "
@@ -55,13 +57,17 @@ def _on_cluster(system: System, address: str, n_workers: int) -> Iterator[tuple[
             yield i, equation
 
 
-def _in_processes(system: System, n_workers: int) -> Iterator[tuple[int, Equation]]:
+def _in_processes(systems: Sequence[System], n_workers: int) -> Iterator[tuple[int, Equation]]:
     parallel = Parallel(n_workers, batch_size=1, return_as="generator_unordered")
-    return parallel(delayed(_numbered)(i, system) for i in range(len(system.include)))
+    return parallel(delayed(_numbered)(i, system) for i, system in enumerate(systems))
 
 
 def _numbered(i: int, system: System) -> tuple[int, Equation]:
     return i, _find(i, system)
+
+
+def _find_in(i: int, systems: Sequence[System]) -> Equation:
+    return _find(i, systems[i])
 
 
 def _find(i: int, system: System) -> Equation:

@@ -25,7 +25,7 @@ from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.inputs import column_names
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
-from fewvars.estimators.system import EquationSettings, System
+from fewvars.estimators.system import EquationSettings, System, systems_of_measurements
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
@@ -185,20 +185,20 @@ class DynamicsRegressor(FittedSystem):
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
 
-        def system_of(target: str) -> tuple[System, FloatArray]:
+        def systems_of(target: str) -> tuple[list[System], FloatArray]:
             data, states = measured(columns, runs, variables, controls, weight, derivatives, target, self.smoothing)
-            return System.of(data, settings, include, exclude), states
+            return systems_of_measurements(data, settings, include, exclude), states
 
         self.target_ = "weak" if self.target == AUTO else self.target
-        system, states = system_of(self.target_)
+        systems, states = systems_of(self.target_)
         may_step = derivatives is None and self.order == 1 and len(runs.next_rows()[0]) >= FEWEST_ROWS
-        if self.target == AUTO and may_step and steps_explain_more(system, lambda: system_of("step")[0]):
+        if self.target == AUTO and may_step and steps_explain_more(systems, lambda: systems_of("step")[0]):
             self.target_ = "step"
-            system, states = system_of("step")
+            systems, states = systems_of("step")
         with Progress(self.verbose) as progress:
-            found = find_all(system, n_jobs=self.n_jobs, dask=self.dask, progress=progress)
+            found = find_all(systems, n_jobs=self.n_jobs, dask=self.dask, progress=progress)
         self._columns = columns
-        self._store(found, np.array([system.groups(i).usable for i in range(len(names))]))
+        self._store(found, np.array([system.groups(i).usable for i, system in enumerate(systems)]))
         self.lower_, self.upper_ = states.min(axis=0), states.max(axis=0)
         self.step_ = runs.step
 

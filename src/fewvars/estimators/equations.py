@@ -127,16 +127,14 @@ class EquationSearch:
         if problem.constant or not groups.usable.any():
             return Support(groups.included, 0.0)
         search_settings = VariableSettings(seed=self.system.settings.seed)
-        proposal, data = propose(problem, groups, None)
-        closed = closed_search(data, groups.labels, search_settings)
+        proposal, _ = propose(problem, groups, None)  # outliers are kept: a transient may look like some
+        closed = closed_search(problem, groups.labels, search_settings)
         support = settled(closed, proposal.nested, groups.included, TIE if proposal.dependent else 0.0)
         if support.held_out_error > self.enough:
-            data = problem  # with outliers: to a poor model, correct values may look like them
-            closed = closed_search(data, groups.labels, search_settings)
-            other = better_support(closed, data, groups, support.groups)
+            other = better_support(closed, problem, groups, support.groups)
             support = settled(closed, [support.groups, other], groups.included, TIE)
         if 1 < support.groups[groups.labels].sum() <= MOST_INPUTS_OF_FULL_POLYNOMIALS:
-            full = SupportSearch(PolynomialJudge.of(data, self.system.terms), data.samples, groups.labels)
+            full = SupportSearch(PolynomialJudge.of(problem, self.system.terms), problem.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
                 support = settled(full, [support.groups], groups.included, TIE)
@@ -186,9 +184,10 @@ class EquationSearch:
         known = 1.0
         if found.groups.any():
             polynomial = self._polynomial(averages, found.groups)
-            found, known = found._replace(polynomial=polynomial), averages.held_out.mean(polynomial[1])
+            known = averages.held_out.mean(polynomial[1])
+            found = found._replace(polynomial=polynomial)
         if known <= self.enough:
-            return found
+            return found._replace(error=min(found.error, known))
         head, errors = self._polynomial(averages, every, lines)
         lowest = averages.held_out.mean(errors)
         if lowest > WORTHWHILE * min(known, found.error):

@@ -216,7 +216,10 @@ class FittedSystem(BaseEstimator):
         runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
-        left = (data.targets - data.windows @ self._right_sides(data.inputs)).var(axis=0)
-        total = data.targets.var(axis=0)
-        moving = total > 0
-        return float(np.mean(1.0 - left[moving] / total[moving])) if moving.any() else 1.0
+        right = self._right_sides(data[0].inputs)
+        scores = []
+        for i, own in enumerate(data):
+            target = own.targets[:, i]
+            left, total = np.mean((target - own.windows @ right[:, i]) ** 2), target.var()
+            scores += [1.0 - left / total] if total > 0 else []
+        return float(np.mean(scores)) if scores else 1.0

@@ -5,7 +5,7 @@ they are close together, the change over one interval is mostly noise. So the fo
 explained on held-out rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,28 +19,30 @@ POORLY_EXPLAINED = 0.5  # share of the variance that the weak form must leave un
 MUCH_LESS = 0.8  # of what the weak form leaves unexplained: steps that leave less than this are chosen
 
 
-def steps_explain_more(weak: System, steps: Callable[[], System]) -> bool:
+def steps_explain_more(weak: Sequence[System], steps: Callable[[], Sequence[System]]) -> bool:
     """Return whether some equations of the map are better explained than those in weak form.
 
     Parameters
     ----------
+    weak : list of System
+        One for each equation.
     steps : callable
-        Returns the system with the changes over one interval as left sides.
+        Returns the systems with the changes over one interval as left sides.
     """
     unexplained = _unexplained(weak)
     return unexplained > POORLY_EXPLAINED and _unexplained(steps()) < MUCH_LESS * unexplained
 
 
-def _unexplained(system: System) -> float:
+def _unexplained(systems: Sequence[System]) -> float:
     """Return the share of the variance of the left sides that a few equations leave unexplained, as a typical value.
 
-    The system keeps their supports.
+    The systems keep their supports.
     """
-    d = len(system.include)
-    chosen = np.unique(np.linspace(0, d - 1, min(EQUATIONS_TRIED, d)).astype(int)).tolist()
+    d = len(systems)
+    errors = []
     with single_blas_thread():
-        searches = [EquationSearch(system, i) for i in chosen]
-        found = [search.support(search.problem) for search in searches]
-    system.known.update(zip(chosen, found, strict=True))
-    errors = [support.error for support in found]
-    return float(np.exp(np.mean(np.log(np.maximum(errors, np.finfo(float).tiny)))))
+        for i in np.unique(np.linspace(0, d - 1, min(EQUATIONS_TRIED, d)).astype(int)).tolist():
+            search = EquationSearch(systems[i], i)
+            found = systems[i].known[i] = search.support(search.problem)
+            errors.append(max(found.error, np.finfo(float).tiny))
+    return float(np.exp(np.mean(np.log(errors))))

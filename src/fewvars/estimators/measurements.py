@@ -1,7 +1,7 @@
 """Turn trajectories into the data of the search for equations: inputs, and left sides in one of three forms."""
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from fewvars.series.weak_form import WeakForm
 
 NARROWEST = 3  # samples on each side of the centre of a window
 FEWEST_WINDOWS = 8
+SEEN = 0.75  # share of the samples that must be the centre of a window
+UNEVEN = 0.5  # steps by which an interval that is a window may differ from the others
 # Share of the variance of a derivative that averages must keep: wider windows have less noise, but lose what is fast.
 VARIANCE_KEPT, VARIANCE_KEPT_IF_NOISY = 0.9, 0.6
 NOISY = 0.01  # share of the variance of the averages that is noise
@@ -23,7 +25,9 @@ TARGETS = ("weak", "derivative", "step")
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """What the right sides of all equations are functions of, and what is known of their left sides.
+    """What the right sides of equations are functions of, and what is known of their left sides.
+
+    Equations whose left sides are averaged over the same windows share them.
 
     Attributes
     ----------
@@ -94,8 +98,8 @@ def measured(
     y: FloatArray | None,
     target: str,
     smoothing: str,
-) -> tuple[Measurements, FloatArray]:
-    """Return what the search is given, and the states (n, states).
+) -> tuple[list[Measurements], FloatArray]:
+    """Return what the search for each equation is given, and the states (n, states).
 
     Parameters
     ----------
@@ -113,47 +117,55 @@ def measured(
     smooth = Smooth.of(runs, X, columns.order, smooths)
     states = smooth.values if columns.order == 1 else np.column_stack([smooth.values, smooth.derivatives[0]])
     inputs = columns.columns(states, u, runs.t)
-    if y is not None:
-        return at_samples(columns, runs, inputs, weight, y[rows], gap=smooth.bandwidth), states
-    if target == "weak":
+    if y is None and target == "weak":
         return in_weak_form(columns, runs, X, inputs, weight, smooth), states
-    if target == "derivative":
+    if y is not None:
+        data = at_samples(columns, runs, inputs, weight, y[rows], gap=smooth.bandwidth)
+    elif target == "derivative":
         left, gap = smooth.derivatives[-1], smooth.bandwidth
-        return at_samples(columns, runs, inputs, weight, left, gap=gap, smoothed=True), states
+        data = at_samples(columns, runs, inputs, weight, left, gap=gap, smoothed=True)
+    else:
+        data = of_steps(columns, runs, X, inputs, weight)
+    return X.shape[1] * [data], states
+
+
+def of_steps(
+    columns: InputColumns, runs: Trajectories, X: FloatArray, inputs: FloatArray, weight: FloatArray
+) -> Measurements:
+    """Take the changes over one sampling interval as the left sides."""
     now, then = runs.next_rows()
     if now.size < FEWEST_ROWS:
         raise ValueError(
             f'target="step" needs rows one step of {runs.step:g} apart, and only {now.size} have such a successor: '
             'sample at equal steps, or use target="weak".'
         )
-    return at_samples(columns, runs, inputs, weight, X[then] - X[now], places=now), states
+    return at_samples(columns, runs, inputs, weight, X[then] - X[now], places=now)
 
 
 def in_weak_form(
     columns: InputColumns, runs: Trajectories, X: FloatArray, inputs: FloatArray, weight: FloatArray, smooth: Smooth
-) -> Measurements:
+) -> list[Measurements]:
     """Average over windows of time; the left sides are averages of derivatives of X as measured."""
-    derivative = smooth.derivatives[-1]
-    form = widest_windows(runs, derivative, smooth.noise, columns.order)
-    if len(form.centres) < FEWEST_WINDOWS:
-        raise ValueError(
-            f"The trajectories have room for {len(form.centres)} windows of time: give longer ones, or use "
-            'target="derivative".'
+    derivative, centred = smooth.derivatives[-1], X - X.mean(axis=0)  # so that a constant is exactly zero
+
+    @cache
+    def averaged(form: WeakForm) -> Measurements:
+        reach = np.diff(form.average.indptr).max() + smooth.bandwidth  # samples
+        return Measurements(
+            inputs=inputs,
+            labels=columns.labels,
+            windows=form.average,
+            centres=form.centres,
+            runs=runs.runs[form.centres],
+            weight=form.average @ weight,
+            targets=form.derivative @ centred,
+            derivatives=derivative,
+            noise=smooth.noise * form.noise,
+            gap=int(np.ceil(reach / 2 / np.median(np.diff(form.centres)))),
+            smoothed=True,
         )
-    reach = np.diff(form.average.indptr).max() + smooth.bandwidth  # samples
-    return Measurements(
-        inputs=inputs,
-        labels=columns.labels,
-        windows=form.average,
-        centres=form.centres,
-        runs=runs.runs[form.centres],
-        weight=form.average @ weight,
-        targets=form.derivative @ (X - X.mean(axis=0)),  # a constant is exactly zero
-        derivatives=derivative,
-        noise=smooth.noise * form.noise,
-        gap=int(np.ceil(reach / 2 / np.median(np.diff(form.centres)))),
-        smoothed=True,
-    )
+
+    return [averaged(form) for form in widest_windows(runs, derivative, smooth.noise, columns.order)]
 
 
 def at_samples(
@@ -185,37 +197,48 @@ def at_samples(
     )
 
 
-def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray, order: int) -> WeakForm:
-    """Return the widest windows that keep most of the variance of the derivatives (n, d), half overlapping.
+def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray, order: int) -> list[WeakForm]:
+    """Return, for each variable, the widest windows that keep most of the variance of its derivative, half overlapping.
 
     The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast. So
-    windows keep less of the variance only where narrower ones would hold much noise.
+    windows keep less of the variance only where narrower ones would hold much noise. Windows do not reach the ends of a
+    run; where runs are so short that a good part of them is an end, the sampling intervals are the windows.
 
     Parameters
     ----------
+    derivative : (n, d)
     noise : (d,)
         Variance of the errors of the measurements.
     """
-    places, step = runs.places, runs.step
-    longest = max(float(np.ptp(runs.t[run])) for run in places)
-    moving = np.ptp(derivative, axis=0) > 0
-    total = derivative[:, moving].var(axis=0)
 
     def windows(samples: int) -> WeakForm:
-        return WeakForm.of(runs.t, places, (samples + 0.5) * step, stride=max(1, samples // 2), order=order)
-
-    @lru_cache(maxsize=2)  # of each form, as the wider and then as the narrower of two
-    def variance(form: WeakForm) -> FloatArray:
-        return (form.average @ derivative[:, moving]).var(axis=0)
+        return WeakForm.of(runs.t, runs.places, (samples + 0.5) * runs.step, stride=max(1, samples // 2), order=order)
 
     form = windows(NARROWEST)
-    widest = max(longest / step / 8, NARROWEST)
-    for samples in np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int))[1:]:
-        wider = windows(int(samples))
+    if order == 1 and len(form.centres) < SEEN * len(runs.t):
+        form = WeakForm.of_intervals(runs.t, *runs.next_rows(UNEVEN))
+        widths = []
+    else:
+        longest = max(float(np.ptp(runs.t[run])) for run in runs.places)
+        widest = max(longest / runs.step / 8, NARROWEST)
+        widths = np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int))[1:].tolist()
+    if len(form.centres) < FEWEST_WINDOWS:
+        raise ValueError(
+            f"The trajectories have room for {len(form.centres)} windows of time: give longer ones, or use "
+            'target="derivative".'
+        )
+    tiny = np.finfo(float).tiny
+    total = np.maximum(derivative.var(axis=0), tiny)
+    found, growing, variance = [form] * len(total), np.ptp(derivative, axis=0) > 0, total
+    for samples in widths:
+        wider = windows(samples)
         if len(wider.centres) < FEWEST_WINDOWS:
             break
-        noisy = np.mean(form.noise * noise[moving] / variance(form)) > NOISY
-        if np.mean(variance(wider) / total) < (VARIANCE_KEPT_IF_NOISY if noisy else VARIANCE_KEPT):
+        before, variance = variance, np.maximum((wider.average @ derivative).var(axis=0), tiny)
+        noisy = form.noise * noise / before > NOISY
+        growing &= variance / total >= np.where(noisy, VARIANCE_KEPT_IF_NOISY, VARIANCE_KEPT)
+        if not growing.any():
             break
         form = wider
-    return form
+        found = [wider if grows else kept for grows, kept in zip(growing, found, strict=True)]
+    return found

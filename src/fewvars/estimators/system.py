@@ -1,5 +1,6 @@
 """What all equations of a system share: measurements, scaled inputs, settings, and what is known about supports."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ class Support(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Equations to be found, one for each target of the measurements.
+    """What equations share whose left sides are averaged over the same windows.
 
     Attributes
     ----------
@@ -84,3 +85,12 @@ class System:
         labels, scaling = self.data.labels, self.shared.scaling
         included, excluded = (np.flatnonzero(mask[i]) for mask in (self.include, self.exclude))
         return Groups.of(labels, included, excluded, self.shared.Z, scaling.constant)
+
+
+def systems_of_measurements(
+    measurements: Sequence[Measurements], settings: EquationSettings, include: np.ndarray, exclude: np.ndarray
+) -> list[System]:
+    """Return the system that each equation belongs to, given what its search uses."""
+    known = {id(data): data for data in measurements}
+    systems = {key: System.of(data, settings, include, exclude) for key, data in known.items()}
+    return [systems[id(data)] for data in measurements]

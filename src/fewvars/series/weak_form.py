@@ -5,7 +5,8 @@ With a bump phi >= 0 on a window of time, integral one, dx/dt = f(x) implies
     -int phi'(s) x(s) ds = int phi(s) f(x(s)) ds.
 
 The left side takes x as measured; its noise is known, and independent from one window to the next that does not
-overlap. Twice by parts, d2x/dt2 = f(x) implies int phi''(s) x(s) ds = int phi(s) f(x(s)) ds.
+overlap. Twice by parts, d2x/dt2 = f(x) implies int phi''(s) x(s) ds = int phi(s) f(x(s)) ds. If phi is constant on one
+sampling interval, the left side is the slope of x from one sample to the next.
 """
 
 from collections.abc import Sequence
@@ -82,6 +83,17 @@ class WeakForm:
         both = (np.concatenate(part) if part else np.empty(0) for part in (averages, derivatives))
         average, derivative = (csr_array((values, index), shape=shape) for values in both)
         return cls(average, derivative, np.array(centres, int))
+
+    @classmethod
+    def of_intervals(cls, t: FloatArray, first: np.ndarray, last: np.ndarray) -> "WeakForm":
+        """Take as windows the intervals between pairs of neighbouring samples, given by their numbers (windows,)."""
+        ends = np.column_stack([first, last])
+        rows, slopes = np.repeat(np.arange(len(ends)), 2), 1.0 / np.diff(t[ends])
+        average, derivative = (
+            csr_array((values.ravel(), (rows, ends.ravel())), shape=(len(ends), len(t)))
+            for values in (np.full(ends.shape, 0.5), slopes * [-1.0, 1.0])
+        )
+        return cls(average, derivative, first)
 
 
 def _weights(s: FloatArray, half_width: float, order: int) -> tuple[FloatArray, FloatArray]:
