@@ -10,11 +10,18 @@ from fewvars.estimators.simulation import Bounds, SimulationOutcome, integrate
 from fewvars.systems import Kuramoto, Lorenz63, simulate
 
 T = np.arange(0, 10, 0.01)
+CIRCLE = np.column_stack([np.sin(T), np.cos(T)])
 
 
 @pytest.fixture(scope="module")
 def lorenz():
     return simulate(Lorenz63(), T)
+
+
+@pytest.fixture(scope="module")
+def circle():
+    """A model of dx/dt = y, dy/dt = -x."""
+    return model().fit(CIRCLE, t=T)
 
 
 def model(**options):
@@ -211,6 +218,12 @@ def test_bad_simulations_are_refused(lorenz):
     outside = found.simulate(lorenz[0] + 1e3, T)
     assert outside.outcome is SimulationOutcome.LEFT_RANGE
     assert outside.stopped_at == 0.0
+
+
+def test_the_score_counts_a_bias(circle):
+    derivatives = np.column_stack([np.cos(T), -np.sin(T)])
+    assert circle.score(CIRCLE, derivatives, t=T) > 0.999
+    assert circle.score(CIRCLE, derivatives + 100, t=T) < -1000
 
 
 class WithoutDerivatives(fv.DynamicsRegressor):

@@ -216,7 +216,7 @@ class FittedSystem(BaseEstimator):
         runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
-        left = (data.targets - data.windows @ self._right_sides(data.inputs)).var(axis=0)
+        left = ((data.targets - data.windows @ self._right_sides(data.inputs)) ** 2).mean(axis=0)
         total = data.targets.var(axis=0)
         moving = total > 0
         return float(np.mean(1.0 - left[moving] / total[moving])) if moving.any() else 1.0
