@@ -110,6 +110,8 @@ def test_the_map_over_one_step():
     np.testing.assert_allclose(found.simulate(X[0], np.arange(5.0)).X, X[:5], atol=1e-4)
     with pytest.raises(ValueError, match="1 apart"):
         found.simulate(X[0], [0.0, 0.5])
+    with pytest.raises(ValueError, match="y was given"):
+        found.score(X, X)
 
 
 @pytest.mark.slow
@@ -194,6 +196,7 @@ def test_weights_of_zero_are_missing_rows(lorenz):
         ({"target": "strong"}, {}, "target='strong'"),
         ({"order": 3}, {}, "order=3"),
         ({"order": 2, "target": "step"}, {}, "do not go together"),
+        ({"target": "step"}, {"y": np.ones((len(T), 3))}, "y was given, but with target="),
         ({"angles": ["x9"]}, {}, "angles='x9'"),
         ({"include": [(0, 9)]}, {}, "include=9"),
         ({"include": [(0, 1)], "exclude": [(0, 1)]}, {}, "both name the edge"),

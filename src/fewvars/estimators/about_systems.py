@@ -28,8 +28,13 @@ def checked_controls(
     return values, tuple(names)
 
 
-def checked_derivatives(y: Any, shape: tuple[int, ...]) -> FloatArray:
+def checked_derivatives(y: Any, shape: tuple[int, ...], target: str) -> FloatArray:
     """Return measured derivatives, one for every entry of X."""
+    if target == "step":
+        raise ValueError(
+            'y was given, but with target="step" the equations give the change over one step instead of derivatives: '
+            'leave y out, or use target="derivative".'
+        )
     values = _columns_of_numbers("y", y)
     if values.shape != shape:
         raise ValueError(f"y has shape {np.shape(y)}: give the derivative of every entry of X, shape {shape}.")

@@ -212,7 +212,7 @@ class FittedSystem(BaseEstimator):
         variables = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
         columns = self._columns
         controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
-        derivatives = None if y is None else checked_derivatives(y, variables.shape)
+        derivatives = None if y is None else checked_derivatives(y, variables.shape, self.form)
         runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
