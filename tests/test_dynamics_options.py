@@ -1,8 +1,10 @@
 """DynamicsRegressor: runs, gaps, controls, second order, maps, angles, prior knowledge, and what it refuses."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
@@ -197,6 +199,11 @@ def test_weights_of_zero_are_missing_rows(lorenz):
         ({"order": 3}, {}, "order=3"),
         ({"order": 2, "target": "step"}, {}, "do not go together"),
         ({"target": "step"}, {"y": np.ones((len(T), 3))}, "y was given, but with target="),
+        ({}, {"u": np.where(np.arange(len(T)) == 7, np.inf, T)}, "u contains infinity in row 7"),
+        ({}, {"u": pd.DataFrame({"x1": T})}, "both have a column 'x1'"),
+        ({"time": True}, {"X": pd.DataFrame({"t": T, "v": T})}, "column 't', which is the name of time"),
+        ({"time": True}, {"u": pd.DataFrame({"t": T})}, "column 't', which is the name of time"),
+        ({"order": 2}, {"u": pd.DataFrame({"dx1/dt": T})}, "column 'dx1/dt', which is the name of a velocity"),
         ({"angles": ["x9"]}, {}, "angles='x9'"),
         ({"include": [(0, 9)]}, {}, "include=9"),
         ({"include": [(0, 1)], "exclude": [(0, 1)]}, {}, "both name the edge"),
@@ -227,6 +234,29 @@ def test_the_score_counts_a_bias(circle):
     derivatives = np.column_stack([np.cos(T), -np.sin(T)])
     assert circle.score(CIRCLE, derivatives, t=T) > 0.999
     assert circle.score(CIRCLE, derivatives + 100, t=T) < -1000
+
+
+@pytest.mark.parametrize("name", ["graph_", "edge_scores_", "edge_q_values_", "edge_frequencies_", "equations_"])
+def test_attributes_need_a_fit(name):
+    assert not hasattr(model(), name)
+    with pytest.raises(NotFittedError):
+        getattr(model(), name)
+
+
+def test_methods_need_a_fit():
+    for method in (model().valid_time, model().simulate, model().score):
+        with pytest.raises(NotFittedError):
+            method(CIRCLE, T)
+    with pytest.raises(NotFittedError):
+        model().predict(CIRCLE)
+
+
+def test_bad_input_of_a_fitted_model_is_refused_by_name(circle):
+    assert not hasattr(circle, "edge_frequencies_")
+    with pytest.raises(AttributeError, match="set n_resamples and fit again"):
+        circle.edge_frequencies_  # noqa: B018
+    with pytest.raises(ValueError, match=r"t has shape \(3,\): give one time, or one for each of 1000 rows"):
+        circle.predict(CIRCLE, t=T[:3])
 
 
 class WithoutDerivatives(fv.DynamicsRegressor):

@@ -12,6 +12,7 @@ from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
 from fewvars.estimators.about_systems import (
     angle_numbers,
+    check_reserved_names,
     checked_controls,
     checked_derivatives,
     complete_rows,
@@ -155,8 +156,8 @@ class DynamicsRegressor(FittedSystem):
         X : array-like of shape (n, d)
             The variables; rows in which one is NaN are left out.
         y : array-like of shape (n, d), optional
-            Measured derivatives (second derivatives with ``order=2``), which are then used as the target. They cannot be
-            combined with ``target="step"``.
+            Measured derivatives (second derivatives with ``order=2``), which are then used as the target; not with
+            ``target="step"``.
         t : array-like of shape (n,) or scalar, optional
             Times of the rows (numbers or datetimes), or the step between them; by default 1.
         trajectory : array-like of shape (n,), optional
@@ -181,6 +182,7 @@ class DynamicsRegressor(FittedSystem):
         if empty.size:
             raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
         controls, control_names = checked_controls(u, len(variables), names)
+        check_reserved_names(names, control_names, self.order, self.time)
         derivatives = None if y is None else checked_derivatives(y, variables.shape, self.target)
         runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives) & (weight > 0))
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))

@@ -42,31 +42,37 @@ class FittedSystem(BaseEstimator):
         """The target that was used; models of earlier versions were saved without it."""
         return self.__dict__.get("target_", self.target)
 
-    def _by_variable(self, values: np.ndarray, combine: Any) -> np.ndarray:
-        """Return values (d, groups) combined over the groups that belong to each variable, (d, d)."""
-        d = len(self._columns.variables)
+    def _by_variable(self, attribute: str, combine: Any) -> np.ndarray:
+        """Return an attribute (d, groups) combined over the groups that belong to each variable, (d, d)."""
+        check_is_fitted(self, "heads_")
+        values, d = getattr(self, attribute), len(self._columns.variables)
         parts = values[:, : self._columns.order * d].reshape(d, -1, d)
         return combine(parts, axis=1)
 
     @property
     def graph_(self) -> np.ndarray:
         """Which equation depends on which variable, (d, d)."""
-        return self._by_variable(self.input_graph_, np.any)
+        return self._by_variable("input_graph_", np.any)
 
     @property
     def edge_scores_(self) -> FloatArray:
         """Evidence for every edge, selected or not, (d, d)."""
-        return self._by_variable(self.input_scores_, np.max)
+        return self._by_variable("input_scores_", np.max)
 
     @property
     def edge_q_values_(self) -> FloatArray:
         """The smallest false discovery rate at which each edge would be selected, (d, d)."""
-        return np.minimum(self._columns.order * self._by_variable(self.input_q_values_, np.min), 1.0)
+        return np.minimum(self._by_variable("input_q_values_", np.min) * self._columns.order, 1.0)
 
     @property
     def edge_frequencies_(self) -> FloatArray:
         """Share of the resamples in which each edge was selected, (d, d)."""
-        return self._by_variable(self.input_frequencies_, np.max)
+        check_is_fitted(self, "heads_")
+        if "input_frequencies_" not in self.__dict__:
+            raise AttributeError(
+                "edge_frequencies_ needs resamples, and the model was fitted without: set n_resamples and fit again."
+            )
+        return self._by_variable("input_frequencies_", np.max)
 
     @property
     def equations_(self) -> list[str]:
@@ -95,8 +101,10 @@ class FittedSystem(BaseEstimator):
         controls, _ = checked_controls(u, len(states), self._columns.variables, len(self._columns.controls))
         if t is None and self._columns.time:
             raise ValueError("t is missing: the model was fitted with time=True; give the times too.")
-        times = np.broadcast_to(np.asarray(0.0 if t is None else t, dtype=np.float64), (len(states),))
-        return self._field(states, controls, times)
+        times = np.asarray(0.0 if t is None else t, dtype=np.float64)
+        if times.shape not in ((), (len(states),)):
+            raise ValueError(f"t has shape {times.shape}: give one time, or one for each of {len(states)} rows of X.")
+        return self._field(states, controls, np.broadcast_to(times, (len(states),)))
 
     def _states(self, X: ArrayLike) -> FloatArray:
         if self._columns.order == 1:
@@ -185,6 +193,7 @@ class FittedSystem(BaseEstimator):
         The error is the distance of the states over the root mean square distance of X from its mean; the time is
         that of the last row before the error exceeds the threshold, counted from the first row.
         """
+        check_is_fitted(self, "heads_")
         states = self._states(X)
         check_real("threshold", threshold, strict=True)
         times = np.asarray(t, dtype=np.float64)
