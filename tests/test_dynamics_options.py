@@ -259,6 +259,59 @@ def test_bad_input_of_a_fitted_model_is_refused_by_name(circle):
         circle.predict(CIRCLE, t=T[:3])
 
 
+DAY = np.datetime64("2024-03-01T06:00", "ms")
+
+
+@pytest.fixture(scope="module")
+def forced():
+    """States of dx/dt = -x + 0.2 t, and models of them whose times were seconds and datetimes."""
+    X = (np.exp(-T) + 0.2 * (T - 1 + np.exp(-T)))[:, None]
+    dates = DAY + np.rint(1000 * T).astype("timedelta64[ms]")
+    return X, dates, model(time=True).fit(X, t=T), model(time=True).fit(X, t=dates)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda dates: dates,
+        lambda dates: dates.astype(object).tolist(),  # Python's datetimes
+        lambda dates: pd.Series(dates),
+        lambda dates: pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert("Asia/Tokyo"),
+    ],
+    ids=["numpy", "python", "pandas", "time zone"],
+)
+def test_datetimes_are_counted_as_in_fit(forced, given):
+    X, dates, by_seconds, by_dates = forced
+    assert by_dates.start_ == "2024-03-01T06:00:00.000"
+    assert by_dates.equations_ == by_seconds.equations_
+    rows = slice(300, 800)
+    t, x = given(dates[rows]), X[rows]
+    np.testing.assert_allclose(by_dates.predict(x, t=t), by_seconds.predict(x, t=T[rows]), rtol=1e-9)
+    ahead, expected = by_dates.simulate(x[0], t), by_seconds.simulate(x[0], T[rows])
+    np.testing.assert_allclose(ahead.t, T[rows], rtol=1e-12)
+    np.testing.assert_allclose(ahead.X, expected.X, rtol=1e-6)
+    assert by_dates.valid_time(x, t) == pytest.approx(T[799] - T[300])
+    assert by_dates.score(x, t=t) == pytest.approx(by_seconds.score(x, t=T[rows]))
+
+
+def test_datetimes_for_a_model_of_numbers(forced, circle):
+    X, dates, by_seconds, by_dates = forced
+    for method in (by_seconds.simulate, by_seconds.valid_time):
+        with pytest.raises(ValueError, match="t holds datetimes, but the model was fitted with time=True"):
+            method(X[0] if method == by_seconds.simulate else X, dates)
+    with pytest.raises(ValueError, match="t holds datetimes"):
+        by_seconds.predict(X, t=dates)
+    with pytest.raises(ValueError, match="missing or not finite"):
+        by_dates.predict(X[:2], t=np.array([dates[0], "NaT"], "datetime64[ms]"))
+    np.testing.assert_allclose(circle.simulate(CIRCLE[0], dates).X, circle.simulate(CIRCLE[0], T).X, atol=1e-6)
+    assert not hasattr(circle, "start_")
+
+
+def test_no_date_is_left_of_an_earlier_fit(forced):
+    X, dates, *_ = forced
+    assert not hasattr(model().fit(X, t=dates).fit(X, t=T), "start_")
+
+
 class WithoutDerivatives(fv.DynamicsRegressor):
     """The checks of scikit-learn pass one target; here y would be the derivative of every column of X."""
 

@@ -60,9 +60,24 @@ class TestFiles:
         states = np.column_stack([X, np.cos(t)])
         np.testing.assert_array_equal(load(tmp_path / "system").predict(states, u=push), fitted.predict(states, u=push))
 
+    def test_datetimes_are_counted_from_the_same_one(self, tmp_path):
+        t = np.arange(0, 10, 0.02)
+        dates = np.datetime64("2024-03-01", "ms") + np.rint(1000 * t).astype("timedelta64[ms]")
+        X = (np.exp(-t) + 0.2 * (t - 1 + np.exp(-t)))[:, None]
+        fitted = fv.DynamicsRegressor(time=True, random_state=0, head="dictionary").fit(X, t=dates)
+        save(fitted, tmp_path / "system")
+        later = slice(200, 400)
+        again = load(tmp_path / "system")
+        expected = fitted.predict(X[later], t=t[later])
+        np.testing.assert_allclose(again.predict(X[later], t=dates[later]), expected, rtol=1e-12)
+        display = SimulationDisplay.of(fitted, X[later], t=dates[later])
+        np.testing.assert_allclose(display.t, t[later], rtol=1e-12)
+        np.testing.assert_allclose(display.simulated, X[later], atol=1e-3)
+
     @pytest.mark.parametrize(
         ("place", "value", "complaint"),
         [
+            ("start_", "long ago", "start_ is not a datetime"),
             ("step_", 0.0, "step_ is not above 0"),
             ("inputs_", {"tuple": ["prey"]}, "inputs_ are not those"),
             ("heads_", {"tuple": []}, "at least 1"),

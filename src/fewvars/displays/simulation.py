@@ -91,12 +91,13 @@ class SimulationDisplay:
         smooth = smoother(measured[rows], times)
         states = smooth.values if estimator.order == 1 else np.column_stack([smooth.values, smooth.derivative])
         controls = None if u is None else np.asarray(u, float)[rows]
-        found = estimator.simulate(states[0], times, u=controls)
+        given = times if np.ndim(t) == 0 else np.asarray(t)[rows]
+        found = estimator.simulate(states[0], given, u=controls)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are those of X
-            valid_time = estimator.valid_time(states, times, u=controls)
+            valid_time = estimator.valid_time(states, given, u=controls)
         return cls(
-            times,
+            found.t,
             measured[rows],
             found.X[:, : measured.shape[1]],
             valid_time=valid_time,

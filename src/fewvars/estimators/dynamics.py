@@ -29,6 +29,7 @@ from fewvars.estimators.standardised import SMOOTHING
 from fewvars.estimators.system import EquationSettings, System
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
+from fewvars.series.splits import first_datetime
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
 
 
@@ -110,7 +111,9 @@ class DynamicsRegressor(FittedSystem):
     lower_, upper_ : (states,)
         The range of the states in the data.
     step_ : float
-        The median sampling interval.
+        The median sampling interval, in seconds if times were datetimes.
+    start_ : str
+        The first datetime in `t`, from which times are counted in seconds; only if `t` held datetimes.
     n_features_in_, feature_names_in_
 
     Examples
@@ -204,6 +207,10 @@ class DynamicsRegressor(FittedSystem):
         self._store(found, np.array([system.groups(i).usable for i in range(len(names))]))
         self.lower_, self.upper_ = states.min(axis=0), states.max(axis=0)
         self.step_ = runs.step
+        self.__dict__.pop("start_", None)  # of an earlier fit
+        start = first_datetime(t)
+        if start is not None:
+            self.start_ = start
 
     def _settings(self) -> EquationSettings:
         check_choice("target", self.target, (AUTO, *TARGETS))

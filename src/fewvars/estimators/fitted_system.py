@@ -15,6 +15,7 @@ from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import measured
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
 from fewvars.heads import Head
+from fewvars.series.splits import first_datetime, times_since
 from fewvars.series.trajectories import Trajectories
 
 RANGE = 0.5  # part of a variable's range by which a simulation may leave it
@@ -35,6 +36,7 @@ class FittedSystem(BaseEstimator):
     lower_: FloatArray
     upper_: FloatArray
     step_: float
+    start_: str
     _columns: InputColumns
 
     @property
@@ -94,16 +96,19 @@ class FittedSystem(BaseEstimator):
             The variables; with ``order=2`` followed by their velocities.
         u : array-like of shape (n, controls), optional
         t : array-like of shape (n,) or scalar, optional
-            Times, if the model was fitted with ``time=True``.
+            Times, if the model was fitted with ``time=True``. If it was fitted to datetimes, these may be datetimes or
+            seconds since `start_`.
         """
         check_is_fitted(self, "heads_")
         states = self._states(X)
         controls, _ = checked_controls(u, len(states), self._columns.variables, len(self._columns.controls))
         if t is None and self._columns.time:
             raise ValueError("t is missing: the model was fitted with time=True; give the times too.")
-        times = np.asarray(0.0 if t is None else t, dtype=np.float64)
+        times = times_since(None, self._counted(0.0 if t is None else t))
         if times.shape not in ((), (len(states),)):
             raise ValueError(f"t has shape {times.shape}: give one time, or one for each of {len(states)} rows of X.")
+        if not np.isfinite(times).all():
+            raise ValueError("t holds a time that is missing or not finite: leave the row out, or give its time.")
         return self._field(states, controls, np.broadcast_to(times, (len(states),)))
 
     def _states(self, X: ArrayLike) -> FloatArray:
@@ -116,6 +121,18 @@ class FittedSystem(BaseEstimator):
                 f"shape (n, {len(self._columns.states)})."
             )
         return states
+
+    def _counted(self, t: Any) -> Any:
+        """Return datetimes as numbers, counted as in `fit`, and other times as they are."""
+        if first_datetime(t) is None:
+            return t
+        start = self.__dict__.get("start_")
+        if start is None and self._columns.time:
+            raise ValueError(
+                "t holds datetimes, but the model was fitted with time=True and times that were numbers: give numbers "
+                "with the same origin and unit."
+            )
+        return times_since(start, t)
 
     def _right_sides(self, columns: FloatArray) -> FloatArray:
         """Return the functions (n, d) at inputs (n, columns)."""
@@ -138,9 +155,10 @@ class FittedSystem(BaseEstimator):
         x0 : array-like of shape (states,)
             The state at the first time: the variables, with ``order=2`` followed by their velocities.
         t : array-like of shape (n,)
-            Increasing times.
+            Increasing times. Datetimes become seconds since `start_`, or since the first of them if the model was
+            fitted to numbers.
         u : array-like of shape (n, controls) or callable, optional
-            Controls at these times, interpolated linearly, or as a function of time.
+            Controls at these times, interpolated linearly, or as a function of time as a number.
         margin : float, default=0.5
             The simulation stops when a variable is outside its range in the data by more than this part of the range.
             Angles are not limited.
@@ -153,7 +171,7 @@ class FittedSystem(BaseEstimator):
             The states (n, states) and how it ended.
         """
         check_is_fitted(self, "heads_")
-        columns, times = self._columns, np.asarray(t, dtype=np.float64)
+        columns, times = self._columns, times_since(None, self._counted(t))
         start = np.asarray(x0, dtype=np.float64)
         if start.shape != (len(columns.states),) or not np.isfinite(start).all():
             raise ValueError(f"x0={x0!r}: give {len(columns.states)} finite numbers, for {', '.join(columns.states)}.")
@@ -191,12 +209,13 @@ class FittedSystem(BaseEstimator):
         """Return for how long a simulation from the first row of X stays close to the trajectory X.
 
         The error is the distance of the states over the root mean square distance of X from its mean; the time is
-        that of the last row before the error exceeds the threshold, counted from the first row.
+        that of the last row before the error exceeds the threshold, counted from the first row, in seconds if the times
+        are datetimes.
         """
         check_is_fitted(self, "heads_")
         states = self._states(X)
         check_real("threshold", threshold, strict=True)
-        times = np.asarray(t, dtype=np.float64)
+        times = times_since(None, self._counted(t))
         if times.shape != (len(states),):
             raise ValueError(f"t has shape {times.shape}: give one time for each of the {len(states)} rows of X.")
         found = self.simulate(states[0], times, u=u).X
@@ -222,7 +241,7 @@ class FittedSystem(BaseEstimator):
         columns = self._columns
         controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
         derivatives = None if y is None else checked_derivatives(y, variables.shape, self.form)
-        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
+        runs = Trajectories.of(self._counted(t), trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
         left = ((data.targets - data.windows @ self._right_sides(data.inputs)) ** 2).mean(axis=0)
