@@ -127,6 +127,25 @@ def test_angles_go_round():
     assert found.simulate(X[0], t[:200]).finished
 
 
+def turned(x):
+    """Return angles within half a turn of zero."""
+    return np.angle(np.exp(1j * x))
+
+
+def test_wrapped_angles_are_valid_for_as_long():
+    """A rotor whose speed depends on its angle: it goes round six times."""
+    t = np.arange(0, 20, 0.02)
+    X = solved(lambda _, x: 2 + 0.5 * np.sin(x), [0.3], t)
+    found = model(angles=[0]).fit(turned(X), t=t)
+    for data in (X, turned(X), np.mod(X, 2 * np.pi)):
+        assert found.valid_time(data, t) == pytest.approx(t[-1])
+        # With these times the data turn 1% more slowly than the model, and lag behind it more and more.
+        assert found.valid_time(data, 1.01 * t, threshold=0.05) == pytest.approx(
+            found.valid_time(X, 1.01 * t, threshold=0.05)
+        )
+    assert 0 < found.valid_time(X, 1.01 * t, threshold=0.05) < 19
+
+
 @pytest.mark.slow
 def test_prior_knowledge(lorenz):
     found = model(include=[("x0", "x2")], exclude=[(1, "x0")]).fit(lorenz, t=T)

@@ -124,6 +124,18 @@ class TestPlots:
         runs = np.repeat(["a", "b"], [700, 300])
         assert len(SimulationDisplay.of(model, X, t=t, trajectory=runs).t) == 700
 
+    def test_wrapped_angles_are_shown_without_jumps(self):
+        t = np.arange(0, 20, 0.02)
+        angle = 2 * t + 0.2 * np.sin(t)
+        wrapped = np.angle(np.exp(1j * angle))[:, None]
+        for order in (1, 2):
+            about = {"order": order, "angles": [0], "time": True}
+            fitted = fv.DynamicsRegressor(random_state=0, head="dictionary", **about).fit(wrapped, t=t)
+            display = SimulationDisplay.of(fitted, wrapped, t=t)
+            np.testing.assert_allclose(display.measured[:, 0], angle)
+            assert np.abs(np.diff(display.simulated[:, 0])).max() < 0.1
+            assert np.abs(display.simulated[0, 0]) < 0.1
+
     def test_shapes_must_agree(self):
         with pytest.raises(ValueError, match="the same rows"):
             SimulationDisplay([0.0, 1.0], np.ones((2, 2)), np.ones((2, 1)), valid_time=1.0)

@@ -72,6 +72,8 @@ class SimulationDisplay:
     ) -> "SimulationDisplay":
         """Simulate from the first state of the first trajectory, smoothed, over at most 1000 rows.
 
+        Angles are shown without jumps of a full turn.
+
         Parameters
         ----------
         estimator : fitted DynamicsRegressor
@@ -87,8 +89,10 @@ class SimulationDisplay:
         measured = np.asarray(X, float)
         runs = trajectory_rows(trajectory, len(measured))
         rows = runs[0][:MOST_ROWS]
-        times = sample_times(t, runs)[rows]
-        smooth = smoother(measured[rows], times)
+        times, measured = sample_times(t, runs)[rows], measured[rows]
+        angles = list(estimator._columns.angles)
+        measured[:, angles] = np.unwrap(measured[:, angles], axis=0)
+        smooth = smoother(measured, times)
         states = smooth.values if estimator.order == 1 else np.column_stack([smooth.values, smooth.derivative])
         controls = None if u is None else np.asarray(u, float)[rows]
         given = times if np.ndim(t) == 0 else np.asarray(t)[rows]
@@ -98,7 +102,7 @@ class SimulationDisplay:
             valid_time = estimator.valid_time(states, given, u=controls)
         return cls(
             found.t,
-            measured[rows],
+            measured,
             found.X[:, : measured.shape[1]],
             valid_time=valid_time,
             ending=found.describe(),

@@ -210,7 +210,7 @@ class FittedSystem(BaseEstimator):
 
         The error is the distance of the states over the root mean square distance of X from its mean; the time is
         that of the last row before the error exceeds the threshold, counted from the first row, in seconds if the times
-        are datetimes.
+        are datetimes. Angles are compared modulo a full turn.
         """
         check_is_fitted(self, "heads_")
         states = self._states(X)
@@ -219,9 +219,21 @@ class FittedSystem(BaseEstimator):
         if times.shape != (len(states),):
             raise ValueError(f"t has shape {times.shape}: give one time for each of the {len(states)} rows of X.")
         found = self.simulate(states[0], times, u=u).X
-        size = np.sqrt(((states - states.mean(axis=0)) ** 2).sum(axis=1).mean())
-        good = np.linalg.norm(found - states, axis=1) <= threshold * size
+        size = np.sqrt((self._differences(states, self._means(states)) ** 2).sum(axis=1).mean())
+        good = np.linalg.norm(self._differences(found, states), axis=1) <= threshold * size
         return float(times[-1 if good.all() else max(int(np.argmin(good)) - 1, 0)] - times[0])
+
+    def _means(self, states: FloatArray) -> FloatArray:
+        """Return the mean of each state (n, states); of angles, the direction of the mean of their unit vectors."""
+        means, angles = states.mean(axis=0), list(self._columns.angles)
+        means[angles] = np.angle(np.exp(1j * states[:, angles]).mean(axis=0))
+        return means
+
+    def _differences(self, states: FloatArray, others: FloatArray) -> FloatArray:
+        """Return the differences of states; those of angles are within half a turn."""
+        differences, angles = states - others, list(self._columns.angles)
+        differences[:, angles] = np.angle(np.exp(1j * differences[:, angles]))
+        return differences
 
     def score(
         self,
