@@ -167,6 +167,15 @@ class TestReport:
         step = fv.DynamicsRegressor(target="step", random_state=0, head="dictionary").fit(X, t=t)
         assert "There is none" in dynamics_report_html(step, X, t=t**1.1)
 
+    def test_the_code_repeats_the_fit(self, hunters, page, model):
+        t, X = hunters
+        assert "model.fit(X, t=t)" in page
+        with_all = dynamics_report_html(model, X, t=t, trajectory=np.zeros(len(t)))
+        assert "model.fit(X, t=t, trajectory=trajectory)" in with_all
+        X, u = X[:200], np.cos(t[:200])
+        driven = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, u=u)
+        assert "model.fit(X, u=u)" in dynamics_report_html(driven, X, u=u)
+
     def test_it_is_written_to_a_file(self, tmp_path, hunters, model):
         t, X = hunters
         write_dynamics_report(tmp_path / "page.html", model, X, t=t)
