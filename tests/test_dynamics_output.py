@@ -192,6 +192,15 @@ def folder(tmp_path_factory, hunters):
     return folder
 
 
+def test_numbers_that_inputs_are_shifted_by_are_short():
+    t = np.arange(0, 20, 0.05)
+    X = np.column_stack([0.93 + 0.1 * np.sin(t), np.cos(t)])
+    field = np.column_stack([X[:, 1], (X[:, 0] - 0.9) ** 2 - 0.01 * X[:, 1]])
+    fitted = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, field, t=t)
+    assert "(x0 - 0.9)" in fitted.equations_[1]
+    assert "− 0.9)" in dynamics_report_html(fitted, X, t=t)
+
+
 class TestCommand:
     def run(self, *arguments):
         given = ["dynamics", "--jobs", "1", *map(str, arguments)]
