@@ -194,6 +194,22 @@ def test_constant_and_repeated_columns(lorenz):
     assert found.equations_[4] == found.equations_[0]
 
 
+@pytest.mark.parametrize("target", ["weak", "derivative", "step"])
+def test_a_constant_has_the_equation_zero(target):
+    X = np.column_stack([CIRCLE, np.full(len(T), 3.7)])
+    found = model(target=target, include=[(2, 0)]).fit(X, t=T)
+    assert found.equations_[2] == "0"
+    assert found.graph_[2].tolist() == [True, False, False]
+    assert found.simulate(X[0], T[:50]).X[-1, 2] == 3.7
+    assert found.score(X[:300], t=T[:300]) > 0.999
+
+
+def test_a_constant_of_each_run_has_the_equation_zero():
+    X = np.column_stack([CIRCLE, np.repeat([3.7, 0.1], 500)])
+    found = model().fit(X, t=T, trajectory=np.repeat([0, 1], 500))
+    assert found.equations_[2] == "0"
+
+
 @pytest.mark.slow
 def test_weights_of_zero_are_missing_rows(lorenz):
     weight = np.ones(len(T))

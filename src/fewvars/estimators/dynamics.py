@@ -1,7 +1,7 @@
 """Find a whole dynamical system from measured trajectories: the graph, the equations and the evidence."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +28,8 @@ from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
 from fewvars.estimators.system import EquationSettings, System
 from fewvars.heads import HeadSettings, kinds_of
+from fewvars.heads.polynomial import PolynomialHead
+from fewvars.polynomials.polynomial import Polynomial
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.splits import first_datetime
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
@@ -203,6 +205,8 @@ class DynamicsRegressor(FittedSystem):
             system, states = system_of("step")
         with Progress(self.verbose) as progress:
             found = find_all(system, n_jobs=self.n_jobs, dask=self.dask, progress=progress)
+        if derivatives is None:
+            found = _without_rounding(found, runs.constant(variables))
         self._columns = columns
         self._store(found, np.array([system.groups(i).usable for i in range(len(names))]))
         self.lower_, self.upper_ = states.min(axis=0), states.max(axis=0)
@@ -241,3 +245,12 @@ class DynamicsRegressor(FittedSystem):
         self.__dict__.pop("input_frequencies_", None)  # of an earlier fit
         if self.n_resamples:
             self.input_frequencies_ = np.array([equation.frequencies for equation in found])
+
+
+def _without_rounding(found: list[Equation], constant: np.ndarray) -> list[Equation]:
+    """Return the equations; those of constant variables are zero instead of the rounding errors of derivatives."""
+    equations = []
+    for equation, is_constant in zip(found, constant, strict=True):
+        zero = Polynomial(np.zeros((0, equation.head.n_inputs), np.int64), np.zeros((0, 1)))
+        equations.append(replace(equation, head=PolynomialHead(zero)) if is_constant else equation)
+    return equations

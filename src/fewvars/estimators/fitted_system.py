@@ -258,5 +258,6 @@ class FittedSystem(BaseEstimator):
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
         left = ((data.targets - data.windows @ self._right_sides(data.inputs)) ** 2).mean(axis=0)
         total = data.targets.var(axis=0)
-        moving = total > 0
+        # Derivatives of constants differ from zero by rounding alone.
+        moving = (total > 0) & ~(runs.constant(variables) & (derivatives is None))
         return float(np.mean(1.0 - left[moving] / total[moving])) if moving.any() else 1.0
