@@ -1,8 +1,10 @@
 """DynamicsRegressor: runs, gaps, controls, second order, maps, angles, prior knowledge, and what it refuses."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewvars as fv
@@ -10,11 +12,18 @@ from fewvars.estimators.simulation import Bounds, SimulationOutcome, integrate
 from fewvars.systems import Kuramoto, Lorenz63, simulate
 
 T = np.arange(0, 10, 0.01)
+CIRCLE = np.column_stack([np.sin(T), np.cos(T)])
 
 
 @pytest.fixture(scope="module")
 def lorenz():
     return simulate(Lorenz63(), T)
+
+
+@pytest.fixture(scope="module")
+def circle():
+    """A model of dx/dt = y, dy/dt = -x."""
+    return model().fit(CIRCLE, t=T)
 
 
 def model(**options):
@@ -103,6 +112,8 @@ def test_the_map_over_one_step():
     np.testing.assert_allclose(found.simulate(X[0], np.arange(5.0)).X, X[:5], atol=1e-4)
     with pytest.raises(ValueError, match="1 apart"):
         found.simulate(X[0], [0.0, 0.5])
+    with pytest.raises(ValueError, match="y was given"):
+        found.score(X, X)
 
 
 @pytest.mark.slow
@@ -114,6 +125,25 @@ def test_angles_go_round():
     np.testing.assert_array_equal(found.graph_, system.graph)
     assert "sin(x0)*cos(x1)" in found.equations_[0] or "cos(x0)*sin(x1)" in found.equations_[0].replace("`", "")
     assert found.simulate(X[0], t[:200]).finished
+
+
+def turned(x):
+    """Return angles within half a turn of zero."""
+    return np.angle(np.exp(1j * x))
+
+
+def test_wrapped_angles_are_valid_for_as_long():
+    """A rotor whose speed depends on its angle: it goes round six times."""
+    t = np.arange(0, 20, 0.02)
+    X = solved(lambda _, x: 2 + 0.5 * np.sin(x), [0.3], t)
+    found = model(angles=[0]).fit(turned(X), t=t)
+    for data in (X, turned(X), np.mod(X, 2 * np.pi)):
+        assert found.valid_time(data, t) == pytest.approx(t[-1])
+        # With these times the data turn 1% more slowly than the model, and lag behind it more and more.
+        assert found.valid_time(data, 1.01 * t, threshold=0.05) == pytest.approx(
+            found.valid_time(X, 1.01 * t, threshold=0.05)
+        )
+    assert 0 < found.valid_time(X, 1.01 * t, threshold=0.05) < 19
 
 
 @pytest.mark.slow
@@ -164,6 +194,22 @@ def test_constant_and_repeated_columns(lorenz):
     assert found.equations_[4] == found.equations_[0]
 
 
+@pytest.mark.parametrize("target", ["weak", "derivative", "step"])
+def test_a_constant_has_the_equation_zero(target):
+    X = np.column_stack([CIRCLE, np.full(len(T), 3.7)])
+    found = model(target=target, include=[(2, 0)]).fit(X, t=T)
+    assert found.equations_[2] == "0"
+    assert found.graph_[2].tolist() == [True, False, False]
+    assert found.simulate(X[0], T[:50]).X[-1, 2] == 3.7
+    assert found.score(X[:300], t=T[:300]) > 0.999
+
+
+def test_a_constant_of_each_run_has_the_equation_zero():
+    X = np.column_stack([CIRCLE, np.repeat([3.7, 0.1], 500)])
+    found = model().fit(X, t=T, trajectory=np.repeat([0, 1], 500))
+    assert found.equations_[2] == "0"
+
+
 @pytest.mark.slow
 def test_weights_of_zero_are_missing_rows(lorenz):
     weight = np.ones(len(T))
@@ -187,6 +233,12 @@ def test_weights_of_zero_are_missing_rows(lorenz):
         ({"target": "strong"}, {}, "target='strong'"),
         ({"order": 3}, {}, "order=3"),
         ({"order": 2, "target": "step"}, {}, "do not go together"),
+        ({"target": "step"}, {"y": np.ones((len(T), 3))}, "y was given, but with target="),
+        ({}, {"u": np.where(np.arange(len(T)) == 7, np.inf, T)}, "u contains infinity in row 7"),
+        ({}, {"u": pd.DataFrame({"x1": T})}, "both have a column 'x1'"),
+        ({"time": True}, {"X": pd.DataFrame({"t": T, "v": T})}, "column 't', which is the name of time"),
+        ({"time": True}, {"u": pd.DataFrame({"t": T})}, "column 't', which is the name of time"),
+        ({"order": 2}, {"u": pd.DataFrame({"dx1/dt": T})}, "column 'dx1/dt', which is the name of a velocity"),
         ({"angles": ["x9"]}, {}, "angles='x9'"),
         ({"include": [(0, 9)]}, {}, "include=9"),
         ({"include": [(0, 1)], "exclude": [(0, 1)]}, {}, "both name the edge"),
@@ -211,6 +263,88 @@ def test_bad_simulations_are_refused(lorenz):
     outside = found.simulate(lorenz[0] + 1e3, T)
     assert outside.outcome is SimulationOutcome.LEFT_RANGE
     assert outside.stopped_at == 0.0
+
+
+def test_the_score_counts_a_bias(circle):
+    derivatives = np.column_stack([np.cos(T), -np.sin(T)])
+    assert circle.score(CIRCLE, derivatives, t=T) > 0.999
+    assert circle.score(CIRCLE, derivatives + 100, t=T) < -1000
+
+
+@pytest.mark.parametrize("name", ["graph_", "edge_scores_", "edge_q_values_", "edge_frequencies_", "equations_"])
+def test_attributes_need_a_fit(name):
+    assert not hasattr(model(), name)
+    with pytest.raises(NotFittedError):
+        getattr(model(), name)
+
+
+def test_methods_need_a_fit():
+    for method in (model().valid_time, model().simulate, model().score):
+        with pytest.raises(NotFittedError):
+            method(CIRCLE, T)
+    with pytest.raises(NotFittedError):
+        model().predict(CIRCLE)
+
+
+def test_bad_input_of_a_fitted_model_is_refused_by_name(circle):
+    assert not hasattr(circle, "edge_frequencies_")
+    with pytest.raises(AttributeError, match="set n_resamples and fit again"):
+        circle.edge_frequencies_  # noqa: B018
+    with pytest.raises(ValueError, match=r"t has shape \(3,\): give one time, or one for each of 1000 rows"):
+        circle.predict(CIRCLE, t=T[:3])
+
+
+DAY = np.datetime64("2024-03-01T06:00", "ms")
+
+
+@pytest.fixture(scope="module")
+def forced():
+    """States of dx/dt = -x + 0.2 t, and models of them whose times were seconds and datetimes."""
+    X = (np.exp(-T) + 0.2 * (T - 1 + np.exp(-T)))[:, None]
+    dates = DAY + np.rint(1000 * T).astype("timedelta64[ms]")
+    return X, dates, model(time=True).fit(X, t=T), model(time=True).fit(X, t=dates)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda dates: dates,
+        lambda dates: dates.astype(object).tolist(),  # Python's datetimes
+        lambda dates: pd.Series(dates),
+        lambda dates: pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert("Asia/Tokyo"),
+    ],
+    ids=["numpy", "python", "pandas", "time zone"],
+)
+def test_datetimes_are_counted_as_in_fit(forced, given):
+    X, dates, by_seconds, by_dates = forced
+    assert by_dates.start_ == "2024-03-01T06:00:00.000"
+    assert by_dates.equations_ == by_seconds.equations_
+    rows = slice(300, 800)
+    t, x = given(dates[rows]), X[rows]
+    np.testing.assert_allclose(by_dates.predict(x, t=t), by_seconds.predict(x, t=T[rows]), rtol=1e-9)
+    ahead, expected = by_dates.simulate(x[0], t), by_seconds.simulate(x[0], T[rows])
+    np.testing.assert_allclose(ahead.t, T[rows], rtol=1e-12)
+    np.testing.assert_allclose(ahead.X, expected.X, rtol=1e-6)
+    assert by_dates.valid_time(x, t) == pytest.approx(T[799] - T[300])
+    assert by_dates.score(x, t=t) == pytest.approx(by_seconds.score(x, t=T[rows]))
+
+
+def test_datetimes_for_a_model_of_numbers(forced, circle):
+    X, dates, by_seconds, by_dates = forced
+    for method in (by_seconds.simulate, by_seconds.valid_time):
+        with pytest.raises(ValueError, match="t holds datetimes, but the model was fitted with time=True"):
+            method(X[0] if method == by_seconds.simulate else X, dates)
+    with pytest.raises(ValueError, match="t holds datetimes"):
+        by_seconds.predict(X, t=dates)
+    with pytest.raises(ValueError, match="missing or not finite"):
+        by_dates.predict(X[:2], t=np.array([dates[0], "NaT"], "datetime64[ms]"))
+    np.testing.assert_allclose(circle.simulate(CIRCLE[0], dates).X, circle.simulate(CIRCLE[0], T).X, atol=1e-6)
+    assert not hasattr(circle, "start_")
+
+
+def test_no_date_is_left_of_an_earlier_fit(forced):
+    X, dates, *_ = forced
+    assert not hasattr(model().fit(X, t=dates).fit(X, t=T), "start_")
 
 
 class WithoutDerivatives(fv.DynamicsRegressor):

@@ -60,9 +60,24 @@ class TestFiles:
         states = np.column_stack([X, np.cos(t)])
         np.testing.assert_array_equal(load(tmp_path / "system").predict(states, u=push), fitted.predict(states, u=push))
 
+    def test_datetimes_are_counted_from_the_same_one(self, tmp_path):
+        t = np.arange(0, 10, 0.02)
+        dates = np.datetime64("2024-03-01", "ms") + np.rint(1000 * t).astype("timedelta64[ms]")
+        X = (np.exp(-t) + 0.2 * (t - 1 + np.exp(-t)))[:, None]
+        fitted = fv.DynamicsRegressor(time=True, random_state=0, head="dictionary").fit(X, t=dates)
+        save(fitted, tmp_path / "system")
+        later = slice(200, 400)
+        again = load(tmp_path / "system")
+        expected = fitted.predict(X[later], t=t[later])
+        np.testing.assert_allclose(again.predict(X[later], t=dates[later]), expected, rtol=1e-12)
+        display = SimulationDisplay.of(fitted, X[later], t=dates[later])
+        np.testing.assert_allclose(display.t, t[later], rtol=1e-12)
+        np.testing.assert_allclose(display.simulated, X[later], atol=1e-3)
+
     @pytest.mark.parametrize(
         ("place", "value", "complaint"),
         [
+            ("start_", "long ago", "start_ is not a datetime"),
             ("step_", 0.0, "step_ is not above 0"),
             ("inputs_", {"tuple": ["prey"]}, "inputs_ are not those"),
             ("heads_", {"tuple": []}, "at least 1"),
@@ -109,6 +124,18 @@ class TestPlots:
         runs = np.repeat(["a", "b"], [700, 300])
         assert len(SimulationDisplay.of(model, X, t=t, trajectory=runs).t) == 700
 
+    def test_wrapped_angles_are_shown_without_jumps(self):
+        t = np.arange(0, 20, 0.02)
+        angle = 2 * t + 0.2 * np.sin(t)
+        wrapped = np.angle(np.exp(1j * angle))[:, None]
+        for order in (1, 2):
+            about = {"order": order, "angles": [0], "time": True}
+            fitted = fv.DynamicsRegressor(random_state=0, head="dictionary", **about).fit(wrapped, t=t)
+            display = SimulationDisplay.of(fitted, wrapped, t=t)
+            np.testing.assert_allclose(display.measured[:, 0], angle)
+            assert np.abs(np.diff(display.simulated[:, 0])).max() < 0.1
+            assert np.abs(display.simulated[0, 0]) < 0.1
+
     def test_shapes_must_agree(self):
         with pytest.raises(ValueError, match="the same rows"):
             SimulationDisplay([0.0, 1.0], np.ones((2, 2)), np.ones((2, 1)), valid_time=1.0)
@@ -140,6 +167,15 @@ class TestReport:
         step = fv.DynamicsRegressor(target="step", random_state=0, head="dictionary").fit(X, t=t)
         assert "There is none" in dynamics_report_html(step, X, t=t**1.1)
 
+    def test_the_code_repeats_the_fit(self, hunters, page, model):
+        t, X = hunters
+        assert "model.fit(X, t=t)" in page
+        with_all = dynamics_report_html(model, X, t=t, trajectory=np.zeros(len(t)))
+        assert "model.fit(X, t=t, trajectory=trajectory)" in with_all
+        X, u = X[:200], np.cos(t[:200])
+        driven = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, u=u)
+        assert "model.fit(X, u=u)" in dynamics_report_html(driven, X, u=u)
+
     def test_it_is_written_to_a_file(self, tmp_path, hunters, model):
         t, X = hunters
         write_dynamics_report(tmp_path / "page.html", model, X, t=t)
@@ -154,6 +190,15 @@ def folder(tmp_path_factory, hunters):
     table.to_csv(folder / "data.csv", index=False)
     table.assign(prey=table.prey.where(table.index != 7)).to_csv(folder / "gap.csv", index=False)
     return folder
+
+
+def test_numbers_that_inputs_are_shifted_by_are_short():
+    t = np.arange(0, 20, 0.05)
+    X = np.column_stack([0.93 + 0.1 * np.sin(t), np.cos(t)])
+    field = np.column_stack([X[:, 1], (X[:, 0] - 0.9) ** 2 - 0.01 * X[:, 1]])
+    fitted = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, field, t=t)
+    assert "(x0 - 0.9)" in fitted.equations_[1]
+    assert "− 0.9)" in dynamics_report_html(fitted, X, t=t)
 
 
 class TestCommand:

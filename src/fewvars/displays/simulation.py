@@ -72,6 +72,8 @@ class SimulationDisplay:
     ) -> "SimulationDisplay":
         """Simulate from the first state of the first trajectory, smoothed, over at most 1000 rows.
 
+        Angles are shown without jumps of a full turn.
+
         Parameters
         ----------
         estimator : fitted DynamicsRegressor
@@ -87,17 +89,20 @@ class SimulationDisplay:
         measured = np.asarray(X, float)
         runs = trajectory_rows(trajectory, len(measured))
         rows = runs[0][:MOST_ROWS]
-        times = sample_times(t, runs)[rows]
-        smooth = smoother(measured[rows], times)
+        times, measured = sample_times(t, runs)[rows], measured[rows]
+        angles = list(estimator._columns.angles)
+        measured[:, angles] = np.unwrap(measured[:, angles], axis=0)
+        smooth = smoother(measured, times)
         states = smooth.values if estimator.order == 1 else np.column_stack([smooth.values, smooth.derivative])
         controls = None if u is None else np.asarray(u, float)[rows]
-        found = estimator.simulate(states[0], times, u=controls)
+        given = times if np.ndim(t) == 0 else np.asarray(t)[rows]
+        found = estimator.simulate(states[0], given, u=controls)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are those of X
-            valid_time = estimator.valid_time(states, times, u=controls)
+            valid_time = estimator.valid_time(states, given, u=controls)
         return cls(
-            times,
-            measured[rows],
+            found.t,
+            measured,
             found.X[:, : measured.shape[1]],
             valid_time=valid_time,
             ending=found.describe(),

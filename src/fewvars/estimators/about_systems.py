@@ -28,8 +28,27 @@ def checked_controls(
     return values, tuple(names)
 
 
-def checked_derivatives(y: Any, shape: tuple[int, ...]) -> FloatArray:
+def check_reserved_names(variables: Sequence[str], controls: Sequence[str], order: int, time: bool) -> None:
+    """Raise an error if a column of X or u is called like an input that is added to them: time or a velocity."""
+    names = {*variables, *controls}
+    if time and "t" in names:
+        raise ValueError(
+            "X or u has a column 't', which is the name of time itself with time=True: rename the column, or use "
+            "time=False."
+        )
+    velocities = {f"d{name}/dt" for name in variables} if order == 2 else set()
+    clash = sorted(velocities & names)
+    if clash:
+        raise ValueError(f"X or u has a column {clash[0]!r}, which is the name of a velocity with order=2: rename it.")
+
+
+def checked_derivatives(y: Any, shape: tuple[int, ...], target: str) -> FloatArray:
     """Return measured derivatives, one for every entry of X."""
+    if target == "step":
+        raise ValueError(
+            'y was given, but with target="step" the equations give the change over one step instead of derivatives: '
+            'leave y out, or use target="derivative".'
+        )
     values = _columns_of_numbers("y", y)
     if values.shape != shape:
         raise ValueError(f"y has shape {np.shape(y)}: give the derivative of every entry of X, shape {shape}.")
@@ -47,6 +66,11 @@ def _columns_of_numbers(argument: str, given: Any) -> FloatArray:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{argument} holds something other than numbers ({error}): give numbers.") from error
+    if np.isinf(values).any():
+        row = int(np.argwhere(np.isinf(values))[0, 0]) if values.ndim else 0
+        raise ValueError(
+            f"{argument} contains infinity in row {row}: give finite numbers, or NaN where nothing was measured."
+        )
     return values[:, None] if values.ndim == 1 else values
 
 

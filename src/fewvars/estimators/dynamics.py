@@ -12,6 +12,7 @@ from fewvars._common.progress import Progress
 from fewvars._common.validation import FloatArray, check_choice, check_seed, check_whole
 from fewvars.estimators.about_systems import (
     angle_numbers,
+    check_reserved_names,
     checked_controls,
     checked_derivatives,
     complete_rows,
@@ -28,6 +29,7 @@ from fewvars.estimators.standardised import SMOOTHING
 from fewvars.estimators.system import EquationSettings, System, systems_of_measurements
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.variables.evidence import q_values
+from fewvars.series.splits import first_datetime
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
 
 
@@ -109,7 +111,9 @@ class DynamicsRegressor(FittedSystem):
     lower_, upper_ : (states,)
         The range of the states in the data.
     step_ : float
-        The median sampling interval.
+        The median sampling interval, in seconds if times were datetimes.
+    start_ : str
+        The first datetime in `t`, from which times are counted in seconds; only if `t` held datetimes.
     n_features_in_, feature_names_in_
 
     Examples
@@ -155,7 +159,8 @@ class DynamicsRegressor(FittedSystem):
         X : array-like of shape (n, d)
             The variables; rows in which one is NaN are left out.
         y : array-like of shape (n, d), optional
-            Measured derivatives (second derivatives with ``order=2``), which are then used as the target.
+            Measured derivatives (second derivatives with ``order=2``), which are then used as the target; not with
+            ``target="step"``.
         t : array-like of shape (n,) or scalar, optional
             Times of the rows (numbers or datetimes), or the step between them; by default 1.
         trajectory : array-like of shape (n,), optional
@@ -180,7 +185,8 @@ class DynamicsRegressor(FittedSystem):
         if empty.size:
             raise ValueError(f"X has no number in column {names[empty[0]]}: leave the column out.")
         controls, control_names = checked_controls(u, len(variables), names)
-        derivatives = None if y is None else checked_derivatives(y, variables.shape)
+        check_reserved_names(names, control_names, self.order, self.time)
+        derivatives = None if y is None else checked_derivatives(y, variables.shape, self.target)
         runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives) & (weight > 0))
         columns = InputColumns(names, self.order, angle_numbers(self.angles, names), control_names, bool(self.time))
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
@@ -201,6 +207,10 @@ class DynamicsRegressor(FittedSystem):
         self._store(found, np.array([system.groups(i).usable for i, system in enumerate(systems)]))
         self.lower_, self.upper_ = states.min(axis=0), states.max(axis=0)
         self.step_ = runs.step
+        self.__dict__.pop("start_", None)  # of an earlier fit
+        start = first_datetime(t)
+        if start is not None:
+            self.start_ = start
 
     def _settings(self) -> EquationSettings:
         check_choice("target", self.target, (AUTO, *TARGETS))

@@ -15,6 +15,7 @@ from fewvars.estimators.input_columns import InputColumns
 from fewvars.estimators.measurements import measured
 from fewvars.estimators.simulation import Bounds, Simulation, integrate, iterate
 from fewvars.heads import Head
+from fewvars.series.splits import first_datetime, times_since
 from fewvars.series.trajectories import Trajectories
 
 RANGE = 0.5  # part of a variable's range by which a simulation may leave it
@@ -35,6 +36,7 @@ class FittedSystem(BaseEstimator):
     lower_: FloatArray
     upper_: FloatArray
     step_: float
+    start_: str
     _columns: InputColumns
 
     @property
@@ -42,31 +44,37 @@ class FittedSystem(BaseEstimator):
         """The target that was used; models of earlier versions were saved without it."""
         return self.__dict__.get("target_", self.target)
 
-    def _by_variable(self, values: np.ndarray, combine: Any) -> np.ndarray:
-        """Return values (d, groups) combined over the groups that belong to each variable, (d, d)."""
-        d = len(self._columns.variables)
+    def _by_variable(self, attribute: str, combine: Any) -> np.ndarray:
+        """Return an attribute (d, groups) combined over the groups that belong to each variable, (d, d)."""
+        check_is_fitted(self, "heads_")
+        values, d = getattr(self, attribute), len(self._columns.variables)
         parts = values[:, : self._columns.order * d].reshape(d, -1, d)
         return combine(parts, axis=1)
 
     @property
     def graph_(self) -> np.ndarray:
         """Which equation depends on which variable, (d, d)."""
-        return self._by_variable(self.input_graph_, np.any)
+        return self._by_variable("input_graph_", np.any)
 
     @property
     def edge_scores_(self) -> FloatArray:
         """Evidence for every edge, selected or not, (d, d)."""
-        return self._by_variable(self.input_scores_, np.max)
+        return self._by_variable("input_scores_", np.max)
 
     @property
     def edge_q_values_(self) -> FloatArray:
         """The smallest false discovery rate at which each edge would be selected, (d, d)."""
-        return np.minimum(self._columns.order * self._by_variable(self.input_q_values_, np.min), 1.0)
+        return np.minimum(self._by_variable("input_q_values_", np.min) * self._columns.order, 1.0)
 
     @property
     def edge_frequencies_(self) -> FloatArray:
         """Share of the resamples in which each edge was selected, (d, d)."""
-        return self._by_variable(self.input_frequencies_, np.max)
+        check_is_fitted(self, "heads_")
+        if "input_frequencies_" not in self.__dict__:
+            raise AttributeError(
+                "edge_frequencies_ needs resamples, and the model was fitted without: set n_resamples and fit again."
+            )
+        return self._by_variable("input_frequencies_", np.max)
 
     @property
     def equations_(self) -> list[str]:
@@ -88,15 +96,20 @@ class FittedSystem(BaseEstimator):
             The variables; with ``order=2`` followed by their velocities.
         u : array-like of shape (n, controls), optional
         t : array-like of shape (n,) or scalar, optional
-            Times, if the model was fitted with ``time=True``.
+            Times, if the model was fitted with ``time=True``. If it was fitted to datetimes, these may be datetimes or
+            seconds since `start_`.
         """
         check_is_fitted(self, "heads_")
         states = self._states(X)
         controls, _ = checked_controls(u, len(states), self._columns.variables, len(self._columns.controls))
         if t is None and self._columns.time:
             raise ValueError("t is missing: the model was fitted with time=True; give the times too.")
-        times = np.broadcast_to(np.asarray(0.0 if t is None else t, dtype=np.float64), (len(states),))
-        return self._field(states, controls, times)
+        times = times_since(None, self._counted(0.0 if t is None else t))
+        if times.shape not in ((), (len(states),)):
+            raise ValueError(f"t has shape {times.shape}: give one time, or one for each of {len(states)} rows of X.")
+        if not np.isfinite(times).all():
+            raise ValueError("t holds a time that is missing or not finite: leave the row out, or give its time.")
+        return self._field(states, controls, np.broadcast_to(times, (len(states),)))
 
     def _states(self, X: ArrayLike) -> FloatArray:
         if self._columns.order == 1:
@@ -108,6 +121,18 @@ class FittedSystem(BaseEstimator):
                 f"shape (n, {len(self._columns.states)})."
             )
         return states
+
+    def _counted(self, t: Any) -> Any:
+        """Return datetimes as numbers, counted as in `fit`, and other times as they are."""
+        if first_datetime(t) is None:
+            return t
+        start = self.__dict__.get("start_")
+        if start is None and self._columns.time:
+            raise ValueError(
+                "t holds datetimes, but the model was fitted with time=True and times that were numbers: give numbers "
+                "with the same origin and unit."
+            )
+        return times_since(start, t)
 
     def _right_sides(self, columns: FloatArray) -> FloatArray:
         """Return the functions (n, d) at inputs (n, columns)."""
@@ -130,9 +155,10 @@ class FittedSystem(BaseEstimator):
         x0 : array-like of shape (states,)
             The state at the first time: the variables, with ``order=2`` followed by their velocities.
         t : array-like of shape (n,)
-            Increasing times.
+            Increasing times. Datetimes become seconds since `start_`, or since the first of them if the model was
+            fitted to numbers.
         u : array-like of shape (n, controls) or callable, optional
-            Controls at these times, interpolated linearly, or as a function of time.
+            Controls at these times, interpolated linearly, or as a function of time as a number.
         margin : float, default=0.5
             The simulation stops when a variable is outside its range in the data by more than this part of the range.
             Angles are not limited.
@@ -145,7 +171,7 @@ class FittedSystem(BaseEstimator):
             The states (n, states) and how it ended.
         """
         check_is_fitted(self, "heads_")
-        columns, times = self._columns, np.asarray(t, dtype=np.float64)
+        columns, times = self._columns, times_since(None, self._counted(t))
         start = np.asarray(x0, dtype=np.float64)
         if start.shape != (len(columns.states),) or not np.isfinite(start).all():
             raise ValueError(f"x0={x0!r}: give {len(columns.states)} finite numbers, for {', '.join(columns.states)}.")
@@ -183,17 +209,31 @@ class FittedSystem(BaseEstimator):
         """Return for how long a simulation from the first row of X stays close to the trajectory X.
 
         The error is the distance of the states over the root mean square distance of X from its mean; the time is
-        that of the last row before the error exceeds the threshold, counted from the first row.
+        that of the last row before the error exceeds the threshold, counted from the first row, in seconds if the times
+        are datetimes. Angles are compared modulo a full turn.
         """
+        check_is_fitted(self, "heads_")
         states = self._states(X)
         check_real("threshold", threshold, strict=True)
-        times = np.asarray(t, dtype=np.float64)
+        times = times_since(None, self._counted(t))
         if times.shape != (len(states),):
             raise ValueError(f"t has shape {times.shape}: give one time for each of the {len(states)} rows of X.")
         found = self.simulate(states[0], times, u=u).X
-        size = np.sqrt(((states - states.mean(axis=0)) ** 2).sum(axis=1).mean())
-        good = np.linalg.norm(found - states, axis=1) <= threshold * size
+        size = np.sqrt((self._differences(states, self._means(states)) ** 2).sum(axis=1).mean())
+        good = np.linalg.norm(self._differences(found, states), axis=1) <= threshold * size
         return float(times[-1 if good.all() else max(int(np.argmin(good)) - 1, 0)] - times[0])
+
+    def _means(self, states: FloatArray) -> FloatArray:
+        """Return the mean of each state (n, states); of angles, the direction of the mean of their unit vectors."""
+        means, angles = states.mean(axis=0), list(self._columns.angles)
+        means[angles] = np.angle(np.exp(1j * states[:, angles]).mean(axis=0))
+        return means
+
+    def _differences(self, states: FloatArray, others: FloatArray) -> FloatArray:
+        """Return the differences of states; those of angles are within half a turn."""
+        differences, angles = states - others, list(self._columns.angles)
+        differences[:, angles] = np.angle(np.exp(1j * differences[:, angles]))
+        return differences
 
     def score(
         self,
@@ -212,8 +252,8 @@ class FittedSystem(BaseEstimator):
         variables = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite="allow-nan")
         columns = self._columns
         controls, _ = checked_controls(u, len(variables), columns.variables, len(columns.controls))
-        derivatives = None if y is None else checked_derivatives(y, variables.shape)
-        runs = Trajectories.of(t, trajectory, complete_rows(variables, controls, derivatives))
+        derivatives = None if y is None else checked_derivatives(y, variables.shape, self.form)
+        runs = Trajectories.of(self._counted(t), trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
         data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
         right = self._right_sides(data[0].inputs)

@@ -83,9 +83,9 @@ class Smooth:
         width = found.bandwidth
         shrunk = np.where(width > 0, 2.0 / np.maximum(width, 2.0), 0.0)  # trace(S) / n
         noise = ((X - values) ** 2).mean(axis=0) / np.maximum(1.0 - shrunk, 0.1)
-        derivatives = [found.derivative]
+        derivatives = [np.where(runs.constant(X), 0.0, found.derivative)]  # without rounding errors
         if order == 2:
-            derivatives.append(smoother(found.derivative, runs.t, trajectory=runs.runs, strength=0.0).derivative)
+            derivatives.append(smoother(derivatives[0], runs.t, trajectory=runs.runs, strength=0.0).derivative)
         return cls(values, tuple(derivatives), noise, int(np.ceil(np.max(width[~discrete], initial=0.0))))
 
 
@@ -146,7 +146,7 @@ def in_weak_form(
     columns: InputColumns, runs: Trajectories, X: FloatArray, inputs: FloatArray, weight: FloatArray, smooth: Smooth
 ) -> list[Measurements]:
     """Average over windows of time; the left sides are averages of derivatives of X as measured."""
-    derivative, centred = smooth.derivatives[-1], X - X.mean(axis=0)  # so that a constant is exactly zero
+    derivative, centred = smooth.derivatives[-1], np.where(runs.constant(X), 0.0, X - X.mean(axis=0))
 
     @cache
     def averaged(form: WeakForm) -> Measurements:

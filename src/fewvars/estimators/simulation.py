@@ -30,7 +30,7 @@ class Simulation:
 
     Attributes
     ----------
-    t : (n,) the times asked for
+    t : (n,) the times asked for, as numbers
     X : (n, d) states; NaN from where it stopped
     outcome : SimulationOutcome
     stopped_at : float or None

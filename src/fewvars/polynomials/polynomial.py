@@ -171,7 +171,7 @@ class Polynomial:
         """
         digits = self.digits if digits is None else digits
         labels = [
-            label if shift == 0 else f"({label} {'-' if shift > 0 else '+'} {abs(shift):.17g})"
+            label if shift == 0 else f"({label} {'-' if shift > 0 else '+'} {shortest_number(abs(shift))})"
             for label, shift in zip(_labels(names, self.exponents.shape[1]), self.origin, strict=True)
         ]
         order = np.argsort(-self.exponents.sum(axis=1), kind="stable")
@@ -186,6 +186,11 @@ class Polynomial:
         if values.ndim != 2 or values.shape[1] != self.exponents.shape[1]:
             raise ValueError(f"X must have shape (n, {self.exponents.shape[1]}), got {values.shape}.")
         return values - self.origin if self.origin.any() else values
+
+
+def shortest_number(value: float) -> str:
+    """Return the shortest text that gives the same number again, such as 0.9 or 300."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def _labels(names: Sequence[str] | None, d: int) -> list[str]:

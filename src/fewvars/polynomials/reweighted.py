@@ -178,5 +178,5 @@ def _has_two_values(X: FloatArray) -> NDArray[np.bool_]:
 
 def _rounded(values: FloatArray, scale: FloatArray) -> FloatArray:
     """Round values to as few digits as their scale allows."""
-    unit = 10.0 ** np.floor(np.log10(scale))
-    return np.round(values / unit) * unit
+    decimals = -np.floor(np.log10(scale)).astype(int)
+    return np.array([round(value, places) for value, places in zip(values.tolist(), decimals.tolist(), strict=True)])

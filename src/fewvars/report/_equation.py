@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fewvars.displays.names import short
-from fewvars.polynomials.polynomial import Polynomial
+from fewvars.polynomials.polynomial import Polynomial, shortest_number
 from fewvars.report._markup import Markup, join, tag
 
 
@@ -29,7 +29,7 @@ def equations(polynomial: Polynomial, names: Sequence[Markup], targets: Sequence
 
 
 def _shifted(name: Markup, shift: float) -> Markup:
-    return join("(", name, f" {'−' if shift > 0 else '+'} {abs(shift):.17g})") if shift else name
+    return join("(", name, f" {'−' if shift > 0 else '+'} {shortest_number(abs(shift))})") if shift else name
 
 
 def _numbered(coefficients: np.ndarray, exponents: np.ndarray) -> list[tuple[bool, tuple[float, np.ndarray]]]:

@@ -76,7 +76,7 @@ def dynamics_report_html(
             _equations(system),
             _simulation(system, np.asarray(X, float), t, trajectory, u),
             _caveats(),
-            _reproduction(model, command),
+            _reproduction(model, {"t": t, "trajectory": trajectory, "u": u}, command),
             footer(date),
         ]
     return page(title, tag("main", *parts))
@@ -235,8 +235,10 @@ def _caveats() -> Markup:
     )
 
 
-def _reproduction(model: Any, command: str | None) -> Markup:
-    code = f"import fewvars as fv\n\nmodel = fv.{model!r}\nmodel.fit(X, t=t)"
+def _reproduction(model: Any, given: dict[str, Any], command: str | None) -> Markup:
+    """Return code that repeats the fit, with those arguments that were given, and the command."""
+    more = "".join(f", {name}={name}" for name, value in given.items() if value is not None)
+    code = f"import fewvars as fv\n\nmodel = fv.{model!r}\nmodel.fit(X{more})"
     parts = [tag("h2", "How to reproduce this"), tag("pre", tag("code", code))]
     if command is not None:
         parts += [tag("p", "Or from the command line:"), tag("pre", tag("code", plain(command)))]

@@ -5,6 +5,7 @@ would score a model on rows that it has practically seen.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from typing import Any
 
 import numpy as np
@@ -216,6 +217,33 @@ def sample_times(t: Any, rows: Sequence[IntArray]) -> FloatArray:
                 "time and drop repeats, or tell separate runs apart with trajectory=."
             )
     return times
+
+
+def first_datetime(t: Any) -> str | None:
+    """Return the first of datetimes in ISO format, in UTC if they have a time zone; None if t holds something else."""
+    given = np.asarray(t)
+    if not given.size or not (given.dtype.kind == "M" or hasattr(given.flat[0], "tzinfo")):
+        return None
+    first = given.flat[0]
+    if getattr(first, "tzinfo", None) is not None:
+        first = first.astimezone(UTC).replace(tzinfo=None)
+    return str(np.datetime64(first))
+
+
+def times_since(start: str | None, t: Any) -> FloatArray:
+    """Return times as numbers, in the shape given.
+
+    Parameters
+    ----------
+    start : str or None
+        Datetimes become seconds since this one, which `first_datetime` returned; None counts from the first of them.
+    t : array-like or scalar
+        Numbers, durations or datetimes.
+    """
+    times, first = _as_numbers(np.asarray(t)), first_datetime(t)
+    if start is None or first is None:
+        return times
+    return times + (np.datetime64(first) - np.datetime64(start)) / np.timedelta64(1, "s")
 
 
 def _as_numbers(t: NDArray[Any]) -> FloatArray:

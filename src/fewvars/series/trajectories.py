@@ -81,6 +81,10 @@ class Trajectories:
         """The median time between neighbouring rows."""
         return float(np.median(np.concatenate([np.diff(self.t[run]) for run in self.places])))
 
+    def constant(self, values: FloatArray) -> np.ndarray:
+        """Return which columns of values (n, columns) never change within a run, (columns,) bool."""
+        return ~np.diff(values, axis=0)[np.diff(self.runs) == 0].any(axis=0)
+
     def next_rows(self, tolerance: float = 0.01) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of rows that are followed one step later by another, and of those that follow them."""
         now = np.flatnonzero((np.diff(self.runs) == 0) & (np.abs(np.diff(self.t) - self.step) <= tolerance * self.step))

@@ -72,6 +72,15 @@ def check_dynamics(model: DynamicsRegressor) -> None:
     for head, support in zip(model.heads_, model.input_graph_, strict=True):
         n_columns = int(support[columns.labels].sum())
         require((head.n_inputs, head.n_outputs) == (n_columns, 1), "a function does not fit the graph")
+    if "start_" in model.__dict__:
+        require(_is_datetime(model.start_), "start_ is not a datetime")
+
+
+def _is_datetime(text: str) -> bool:
+    try:
+        return not np.isnat(np.datetime64(text))
+    except ValueError:
+        return False
 
 
 def check_dictionary(model: SparseDictionaryRegressor) -> None:

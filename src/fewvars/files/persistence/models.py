@@ -176,9 +176,10 @@ ESTIMATORS: dict[type[BaseEstimator], Description] = {
             "lower_": array("float", "states"),
             "upper_": array("float", "states"),
             "step_": real(above=0.0),
+            "start_": text(),
         },
         check_dynamics,
-        _OPTIONAL | {"input_frequencies_", "target_"},
+        _OPTIONAL | {"input_frequencies_", "target_", "start_"},
     ),
     SparseDictionaryRegressor: Description(
         {
