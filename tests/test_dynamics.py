@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 from sklearn.base import clone
 
 import fewvars as fv
@@ -233,3 +234,43 @@ def test_oscillators_that_nearly_keep_step():
         X, t=np.tile(t, 5), trajectory=np.repeat(range(5), 600)
     )
     np.testing.assert_array_equal(model.graph_, system.graph)
+
+
+def test_a_transient_is_not_an_outlier():
+    """Most of the time nothing moves, so that the only movement is far from the median."""
+    t = np.linspace(0, 10, 100)
+    x = 1 / (1 - 0.6 * np.exp(-t))  # x' = x (1 - x), from 2.5
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(x[:, None], t=t)
+    assert model.graph_.all()
+    np.testing.assert_allclose(model.predict([[2.0], [1.5]])[:, 0], [-2.0, -0.75], atol=0.01)
+
+
+def test_short_runs():
+    """Windows of seven samples would leave out a third of each run."""
+    rng = np.random.default_rng(0)
+    A = np.array([[-1.0, 0.8, 0.0], [0.0, -0.7, -0.9], [0.6, 0.0, -1.2]])
+    t = np.linspace(0, 3, 16)
+    powers = [expm(A * time) for time in t]
+    X = np.concatenate([np.array([power @ start for power in powers]) for start in rng.standard_normal((6, 3))])
+    X += 0.01 * rng.standard_normal(X.shape)
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0)
+    model.fit(X, t=np.tile(t, 6), trajectory=np.repeat(range(6), 16))
+    assert model.target_ == "weak"
+    np.testing.assert_array_equal(model.graph_, A != 0)
+
+
+def test_measured_derivatives_of_rows_in_any_order():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, X @ np.array([[1.0, 2.0], [0.0, 1.0]]))
+    np.testing.assert_array_equal(model.graph_, [[True, False], [True, True]])
+
+
+@pytest.mark.slow
+def test_a_column_of_noise_does_not_spoil_the_other_equations():
+    t = np.arange(0, 20, 0.05)
+    system = fv.systems.LotkaVolterra(interactions=[[0, -0.5], [0.5, 0]], growth=[1.0, -1.0])
+    X = fv.systems.simulate(system, t, [1.0, 1.0])
+    rng = np.random.default_rng(0)
+    X = np.column_stack([X + 0.01 * X.std(axis=0) * rng.standard_normal(X.shape), rng.standard_normal(t.size)])
+    model = fv.DynamicsRegressor(head="dictionary", random_state=0).fit(X, t=t)
+    np.testing.assert_array_equal(model.graph_[:2], [[True, True, False], [True, True, False]])

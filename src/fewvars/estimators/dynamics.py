@@ -58,7 +58,8 @@ class DynamicsRegressor(FittedSystem):
         Edges (effect, cause), by name or number, that must or must not be in the graph, or masks of them. Causes are
         the states, then the controls, then time.
     smoothing : {"auto", "on", "off"}, default="auto"
-        Whether the inputs are smoothed in time. "auto" smooths unless the target is "step".
+        Whether the inputs are smoothed in time. "auto" smooths unless the target is "step", or derivatives were
+        measured at rows without times, which may be in any order.
     head : {"auto", "dictionary", "network"}, default="auto"
         The form of the functions: sparse polynomials, networks, or the simplest that predicts held-out windows well.
         "auto" also tries sums of functions of single variables, which follow sharp functions better than polynomials.
@@ -192,7 +193,8 @@ class DynamicsRegressor(FittedSystem):
         include, exclude = edge_masks(self.include, self.exclude, names, columns.groups)
 
         def systems_of(target: str) -> tuple[list[System], FloatArray]:
-            data, states = measured(columns, runs, variables, controls, weight, derivatives, target, self.smoothing)
+            smoothing = self._smoothing(y, t)
+            data, states = measured(columns, runs, variables, controls, weight, derivatives, target, smoothing)
             return systems_of_measurements(data, settings, include, exclude), states
 
         self.target_ = "weak" if self.target == AUTO else self.target

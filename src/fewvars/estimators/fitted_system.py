@@ -111,6 +111,10 @@ class FittedSystem(BaseEstimator):
             raise ValueError("t holds a time that is missing or not finite: leave the row out, or give its time.")
         return self._field(states, controls, np.broadcast_to(times, (len(states),)))
 
+    def _smoothing(self, y: Any, t: Any) -> str:
+        """Whether inputs are smoothed; rows with measured derivatives and without times may be in any order."""
+        return "off" if self.smoothing == "auto" and y is not None and t is None else self.smoothing
+
     def _states(self, X: ArrayLike) -> FloatArray:
         if self._columns.order == 1:
             return validate_data(self, X, dtype=np.float64, order="C", reset=False)
@@ -255,7 +259,7 @@ class FittedSystem(BaseEstimator):
         derivatives = None if y is None else checked_derivatives(y, variables.shape, self.form)
         runs = Trajectories.of(self._counted(t), trajectory, complete_rows(variables, controls, derivatives))
         ones = np.ones(len(variables))
-        data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self.smoothing)
+        data, _ = measured(columns, runs, variables, controls, ones, derivatives, self.form, self._smoothing(y, t))
         right = self._right_sides(data[0].inputs)
         scores = []
         for i, own in enumerate(data):
