@@ -18,6 +18,7 @@ MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is trie
 MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every pair is tried as a surface
 FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
+SURE = 1e-3  # adjusted p-value of terms about which there is no doubt
 # Rows that must carry a product: that of rare events, with inputs of two values, may rest on a handful of them.
 FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS = 3, 10
 MOST_RELATED = 100  # groups that are related to the outputs on their own
@@ -32,6 +33,8 @@ class Proposal:
     ----------
     mask : (groups,) bool
     terms : tuple of Term
+    sure : tuple of Term
+        Those about which there is no doubt.
     order : tuple of int
         The groups in the order of entry; some may have left again.
     dependent : bool
@@ -42,6 +45,7 @@ class Proposal:
 
     mask: np.ndarray
     terms: tuple[Term, ...]
+    sure: tuple[Term, ...]
     order: tuple[int, ...]
     dependent: bool
     related: np.ndarray | None = None
@@ -72,9 +76,10 @@ def forward_search(
         Number of groups to select: the most significant ones enter until it is reached, and none leaves.
     """
     order: list[int] = []
+    sure: list[Term] = []
     for group in np.flatnonzero(included).tolist():
         model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
-        _refine(model)
+        sure += _refined(model)
     while n_groups is not None or model.degrees_of_freedom > max(10, len(model.Y) // 4):
         room = model.mask.size if n_groups is None else n_groups - int(model.mask.sum())
         if room == 0:
@@ -85,10 +90,13 @@ def forward_search(
         before = model.mask
         model.add(term)
         order += np.flatnonzero(model.mask & ~before).tolist()
-        _refine(model)
+        if adjusted <= SURE:
+            sure.append(term)
+        sure += _refined(model)
     if n_groups is None:
         _drop_idle(model, usable, included)
-    return Proposal(model.mask, tuple(model.chosen), tuple(order), model.dependent)
+    kept = tuple(term for term in model.chosen if term in sure)
+    return Proposal(model.mask, tuple(model.chosen), kept, tuple(order), model.dependent)
 
 
 def related_groups(model: GrowingModel, usable: np.ndarray) -> np.ndarray:
@@ -193,16 +201,24 @@ def _p_values_of_pairs(model: GrowingModel, terms: Sequence[Term]) -> FloatArray
     return model.p_values(terms, np.where(bend, FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS))
 
 
-def _refine(model: GrowingModel) -> None:
-    """Add terms of selected groups while one is significant, so that other groups do not stand in for them."""
+def _refined(model: GrowingModel) -> list[Term]:
+    """Add terms of selected groups while one is significant, so that other groups do not stand in for them.
+
+    Return those about which there is no doubt.
+    """
+    sure: list[Term] = []
     while model.degrees_of_freedom > max(10, len(model.Y) // 4):
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
         n_rivals = len(bends) + n_groups * (n_groups - 1) / 2
         p_values = np.r_[model.p_values(bends), _p_values_of_pairs(model, products)] * n_rivals
         if p_values.min(initial=np.inf) > REFINEMENT:
-            return
-        model.add([*bends, *products][int(p_values.argmin())])
+            break
+        term = [*bends, *products][int(p_values.argmin())]
+        model.add(term)
+        if p_values.min() <= SURE:
+            sure.append(term)
+    return sure
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:

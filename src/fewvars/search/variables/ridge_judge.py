@@ -20,7 +20,7 @@ from fewvars.search.variables.terms import STEPS, Term, Terms
 
 TESTED = "tested"
 # From simple to complicated: the terms of single groups, and those of pairs of groups. All products of many groups need
-# more columns than few rows can determine, so one family has only those terms, beside lines, that tests have accepted.
+# more columns than few rows can determine, so one family has only those terms, beside lines, of which tests are sure.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "linear": (("line",), ()),
     TESTED: (("line",), ()),
@@ -64,7 +64,7 @@ class RidgeJudge:
     given_terms : Terms, optional
         The functions of the inputs, if they are not those of the samples.
     tested : tuple of Term
-        The terms that tests have accepted.
+        The terms of which tests are sure.
     """
 
     samples: Samples
@@ -120,7 +120,7 @@ class RidgeJudge:
         """Return the families with few enough columns for the rows, from simple to complicated."""
         most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
         unknown = {"steps"} if self.terms.places is None else set()
-        if not self._accepted(TESTED, mask):
+        if not self._sure(TESTED, mask):
             unknown.add(TESTED)
         known = [family for family in FAMILIES if family not in unknown]
         found = [family for family in known if self._n_columns(family, mask) <= most]
@@ -131,10 +131,10 @@ class RidgeJudge:
         single, paired = (sum(COLUMNS[kind] for kind in kinds) for kinds in FAMILIES[family])
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
         n_inputs, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
-        return 1 + n_inputs * single + n_pairs * paired + sum(COLUMNS[t.kind] for t in self._accepted(family, mask))
+        return 1 + n_inputs * single + n_pairs * paired + sum(COLUMNS[t.kind] for t in self._sure(family, mask))
 
-    def _accepted(self, family: str, mask: np.ndarray) -> list[Term]:
-        """Return the terms of the groups of a mask, beside lines, that tests have accepted, if the family has these."""
+    def _sure(self, family: str, mask: np.ndarray) -> list[Term]:
+        """Return the terms of the groups of a mask, beside lines, of which tests are sure, if the family has these."""
         own = self.tested if family == TESTED else ()
         return [term for term in own if term.kind != "line" and mask[list(term.groups)].all()]
 
@@ -158,7 +158,7 @@ class RidgeJudge:
             whole = mask if design is None else mask | design.mask
             chosen = whole if self._n_columns(family, whole) <= MOST_COLUMNS else mask
             design = self._designs[family] = Design.of(
-                self.terms, chosen, *FAMILIES[family], self._accepted(family, chosen)
+                self.terms, chosen, *FAMILIES[family], self._sure(family, chosen)
             )
         found = self._equations.get(family)
         if found is None or found.design is not design:

@@ -196,7 +196,8 @@ def _closed_judge(
 ) -> RidgeJudge:
     """Return the judge in closed form; of very many rows, it is given one in so many.
 
-    If rows are independent, so that tests are exact, it also fits the terms of a proposal.
+    If rows are independent, so that tests are exact, it also fits the terms of a proposal about which there is no
+    doubt.
     """
     few = problem.thinned(-(-len(problem.samples) // (MOST_SMOOTHED if problem.smoothed else MOST_ROWS)))
     if not few.reserve.weights.all():  # splits of the user's that hold out very few rows
@@ -204,7 +205,7 @@ def _closed_judge(
     judge = RidgeJudge.of(few, labels, settings)
     if proposal is None or proposal.dependent or not problem.samples.loss.measured:
         return judge
-    return replace(judge, tested=proposal.terms)
+    return replace(judge, tested=proposal.sure)
 
 
 def _with_related(judge: RidgeJudge, support: Support, proposal: Proposal, included: np.ndarray) -> Support:
