@@ -194,6 +194,15 @@ class TestOptions:
         for chosen in (7, [7], mask, mask.tolist()):
             assert selected(X, y, options=QUADRATIC | {"include": chosen}) == [*TRUTH, 7]
 
+    def test_the_copy_of_an_excluded_input_may_be_selected(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((150, 5))
+        y = X[:, 0] + 0.3 * rng.standard_normal(150)
+        X = np.column_stack([X, X[:, 0], -2 * X[:, 0]])
+        assert selected(X, y, options={"exclude": [0]}) == [5]
+        assert selected(X, y, options={"exclude": [0, 5]}) == [6]
+        assert selected(X, y, options={"exclude": [5]}) == [0]
+
     def test_selection_frequencies(self):
         X, y = product_and_line(n=150)
         model = FewVariablesRegressor(**QUADRATIC, n_resamples=2).fit(X, y)

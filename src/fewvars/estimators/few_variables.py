@@ -150,8 +150,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     together, and all attributes are about the columns of the table. Text that is different in nearly every row, dates
     and, in tables with names, row numbers are rejected. Rows in which the target is missing are left out.
 
-    Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
-    is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
+    Of columns that are equal up to scale, shift and sign only the first that is not excluded can be selected, unless a
+    later one is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.assessment import Assessment
 from fewvars.estimators.preparation import Prepared
+from fewvars.estimators.selectable import without_excluded
 from fewvars.heads import Head, HeadChoice, choose_head
 from fewvars.search.problem import Problem
 from fewvars.search.variables.ridge_judge import RidgeJudge
@@ -44,8 +45,9 @@ def assess_by_repetition(
 
     def fit(k: int, train: np.ndarray) -> OnInputs:
         part = data.part(train)
-        scaling = part.inputs.scaling
-        groups = found.groups.within(scaling.apply(part.inputs.X), scaling.constant)
+        scaling, whole = part.inputs.scaling, found.groups
+        Z = without_excluded(scaling.apply(part.inputs.X), ~whole.usable[whole.labels])
+        groups = whole.within(Z, scaling.constant)
         inputs = _selected_inputs(part.problem, groups, settings, fdr)
         own = replace(choice.trial, X=part.inputs.X[:, inputs], y=choice.trial.y[train], weight=part.sample_weight)
         fit = choice.chosen.rough or choice.fit
