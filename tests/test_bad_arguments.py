@@ -58,6 +58,11 @@ def test_numbers_that_are_written_as_text():
     assert np.array_equal(model.fit(X, Y.astype(str)).predict(X), expected)
 
 
+@pytest.mark.parametrize("estimator", BLOCKED)
+def test_smoothing_without_times(estimator):
+    assert refusal(estimator, smoothing="on").startswith("smoothing='on' needs t: give the times")
+
+
 ROWS = np.arange(60)
 
 

@@ -22,8 +22,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     activation : str, default="tanh"
         "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
     smoothing : {"auto", "on", "off"}, default="auto"
-        Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
-        predict held-out blocks better than the measured ones; discrete columns are always left alone.
+        Whether to smooth the columns in time, which needs `t`. "auto" does so only when `t` is given and the smoothed
+        inputs predict held-out blocks better than the measured ones; discrete columns are always left alone.
     head : {"auto", "network", "dictionary"}, default="auto"
         The function on the selected inputs: a network, or a sparse polynomial; "auto" chooses the one that
         predicts the held-out blocks better, or the polynomial in a tie.
