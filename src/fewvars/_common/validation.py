@@ -97,7 +97,7 @@ def _without_text(y: Any) -> Any:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"y is not numeric ({error}): convert it to numbers, or use FewVariablesClassifier if it holds class labels."
+            f"y is not numeric ({error}): give numbers, or use FewVariablesClassifier if it holds class labels."
         ) from None
     return y if values.dtype.kind == "O" else numbers
 

@@ -36,7 +36,7 @@ def selectable_groups(model: Any, columns: np.ndarray, labels: np.ndarray, input
 
 
 def without_excluded(Z: FloatArray, excluded: np.ndarray) -> FloatArray:
-    """Return standardised inputs (n, inputs) with those excluded (inputs,) set to zero: their copies may be selected."""
+    """Return inputs (n, inputs) with those excluded (inputs,) set to zero, so that their copies may be selected."""
     return np.where(excluded, 0.0, Z)
 
 
