@@ -42,6 +42,27 @@ def test_flags_are_true_or_false():
     assert "bias_at_mean='no'" in refusal(AdaptiveGroupLassoRegressor, bias_at_mean="no")
 
 
+@pytest.mark.parametrize("dtype", ["U", "S", object])
+@pytest.mark.parametrize("estimator", ALL)
+def test_targets_that_are_text(estimator, dtype):
+    labels = np.where(Y > 0, "high", "low").astype(dtype)
+    message = refusal(estimator, y=labels)
+    assert message.startswith("y is not numeric")
+    assert "high" in message or "low" in message
+    assert "use FewVariablesClassifier if it holds class labels" in message
+
+
+def test_numbers_that_are_written_as_text():
+    model = FewVariablesRegressor(**QUICK, random_state=0)
+    expected = model.fit(X, Y).predict(X)
+    assert np.array_equal(model.fit(X, Y.astype(str)).predict(X), expected)
+
+
+@pytest.mark.parametrize("estimator", BLOCKED)
+def test_smoothing_without_times(estimator):
+    assert refusal(estimator, smoothing="on").startswith("smoothing='on' needs t: give the times")
+
+
 ROWS = np.arange(60)
 
 
@@ -55,6 +76,7 @@ ROWS = np.arange(60)
         ("a", "pairs of training rows and held-out rows"),
         (1, "n_splits=2 or more"),
         ([], "no splits"),
+        ([(ROWS[:40], ROWS[40:]), (ROWS[:40], ROWS[35:])], "split 1 trains on 5 of the rows that it holds out"),
     ],
 )
 @pytest.mark.parametrize("estimator", HELD_OUT)

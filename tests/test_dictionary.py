@@ -162,6 +162,14 @@ class TestEquation:
         assert fit_polynomial(X - X.mean(axis=0), y).polynomial.digits == 4
         assert fit_polynomial(X, np.full(300, 0.1)).polynomial.equation() == "0.1"
 
+    @pytest.mark.parametrize("constant", [1e3, -1e6, 1e9])
+    def test_a_large_constant_has_digits_for_the_spread(self, constant):
+        X = np.random.default_rng(0).standard_normal((300, 2))
+        coefficients = np.array([constant + 6.5e-4, 1e-3, 5e-4])
+        polynomial = Polynomial(np.array([[0, 0], [1, 0], [0, 2]]), coefficients).with_digits_for(X)
+        values = polynomial.predict(X)
+        assert abs(evaluated(polynomial.equation(["a", "b"]), ["a", "b"], X) - values).max() < 2e-3 * values.std()
+
     @pytest.mark.parametrize("names", [["a"], ["a", "a", "b", "c"]])
     def test_names_must_fit_and_differ(self, names):
         with pytest.raises(ValueError, match="4 different names"):

@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -38,6 +38,13 @@ def fitted():
 def selected(X, y, *fit_args, options=None, **fit_options):
     model = FewVariablesRegressor(**{**EASY, "head": "dictionary", "random_state": 0, **(options or {})})
     return model.fit(X, y, *fit_args, **fit_options).get_support(indices=True).tolist()
+
+
+def panel(lengths):
+    rng = np.random.default_rng(0)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    X = rng.standard_normal((len(run), 6))
+    return X, X[:, 1] + 2 * rng.standard_normal(len(lengths))[run] + 0.5 * rng.standard_normal(len(run)), run
 
 
 class TestAnswer:
@@ -187,6 +194,15 @@ class TestOptions:
         for chosen in (7, [7], mask, mask.tolist()):
             assert selected(X, y, options=QUADRATIC | {"include": chosen}) == [*TRUTH, 7]
 
+    def test_the_copy_of_an_excluded_input_may_be_selected(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((150, 5))
+        y = X[:, 0] + 0.3 * rng.standard_normal(150)
+        X = np.column_stack([X, X[:, 0], -2 * X[:, 0]])
+        assert selected(X, y, options={"exclude": [0]}) == [5]
+        assert selected(X, y, options={"exclude": [0, 5]}) == [6]
+        assert selected(X, y, options={"exclude": [5]}) == [0]
+
     def test_selection_frequencies(self):
         X, y = product_and_line(n=150)
         model = FewVariablesRegressor(**QUADRATIC, n_resamples=2).fit(X, y)
@@ -259,6 +275,26 @@ class TestOptions:
     def test_runs_too_short_to_be_cut_are_held_out_whole(self):
         X, y = product_and_line()
         assert selected(X, y, trajectory=np.arange(400) // 3) == TRUTH
+
+    @pytest.mark.parametrize("timed", [False, True])
+    @pytest.mark.parametrize(("n_runs", "length"), [(10, 20), (8, 40), (12, 30), (20, 15), (30, 10)])
+    def test_short_runs_with_different_levels(self, n_runs, length, timed):
+        X, y, run = panel(np.full(n_runs, length))
+        t = np.tile(np.arange(length), n_runs) if timed else None
+        assert selected(X, y, trajectory=run, t=t) == [1]
+
+    @pytest.mark.parametrize("options", [{"judge": "ridge"}, {"cv": GroupKFold(4)}], ids=str)
+    def test_short_runs_with_different_levels_and_options(self, options):
+        X, y, run = panel(np.full(10, 20))
+        assert 1 in selected(X, y, trajectory=run, options=options)
+
+    @pytest.mark.parametrize("lengths", [[150, *[10] * 15], [60, 3, 40, 7, 90], [100, 100], [4] * 20])
+    def test_runs_of_unequal_lengths_keep_training_rows(self, lengths):
+        X, y, run = panel(np.array(lengths))
+        for version in prepare_inputs(Rows.of(X, y[:, None], np.ones(len(X)), trajectory=run), X):
+            for train, test in Prepared.of(version, y[:, None], Plan()).problem.reserve.splits:
+                assert len(train) >= len(X) // 2
+                assert np.intersect1d(train, test).size == 0
 
     def test_interleaved_runs_are_put_together(self):
         rng = np.random.default_rng(5)

@@ -302,6 +302,19 @@ class TestWhatToExpect:
         assert_allclose(again.predict_interval(X), model.predict_interval(X))
         assert again.summary() == model.summary()
 
+    @pytest.mark.parametrize("seed", [0, 5])
+    def test_variables_selected_by_their_q_values(self, seed):
+        rng = np.random.default_rng(seed)
+        X, new = rng.standard_normal((150, 20)), rng.standard_normal((2000, 20))
+
+        def f(X):
+            return X[:, :6].sum(axis=1) + X[:, 0] * X[:, 19]
+
+        model = fit(X, f(X) + 0.4 * rng.standard_normal(150), fdr=0.1)
+        assert model.get_support(indices=True).tolist() == [0, 1, 2, 3, 4, 5, 19]
+        error = model.predict(new) - f(new) - 0.4 * rng.standard_normal(2000)
+        assert_allclose(model.expected_rmse_[0], np.sqrt(np.mean(error**2)), rtol=0.25)
+
 
 class TestDoubts:
     def test_a_proxy_is_named(self):

@@ -27,10 +27,18 @@ def checked_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> list[Split]:
         ) from None
     if not pairs:
         raise ValueError("cv has no splits: give at least one pair of training rows and held-out rows, or a splitter.")
-    return [
+    splits = [
         (_numbers(train, len(X), f"training rows of split {k}"), _numbers(test, len(X), f"held-out rows of split {k}"))
         for k, (train, test) in enumerate(pairs)
     ]
+    for k, (train, test) in enumerate(splits):
+        shared = np.intersect1d(train, test)
+        if shared.size:
+            raise ValueError(
+                f"cv: split {k} trains on {shared.size} of the rows that it holds out, such as row {shared[0]}; leave "
+                "held-out rows out of the training rows."
+            )
+    return splits
 
 
 def _numbers(rows: np.ndarray, n: int, what: str) -> np.ndarray:

@@ -66,7 +66,7 @@ def check_samples(
     estimator: Any, X: Any, y: Any, *, fewest: int, allow_nan: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Return the inputs (n, d) and outputs (n,) or (n, k) of a fit; the estimator learns the names of the columns."""
-    finite = "allow-nan" if allow_nan else True
+    y, finite = _without_text(y), "allow-nan" if allow_nan else True
     with np.errstate(invalid="ignore"):  # scikit-learn adds up numbers whose sum may overflow
         inputs, outputs = validate_data(
             estimator,
@@ -86,6 +86,20 @@ def check_samples(
                 f"{name} holds numbers up to {largest:.3g} in size: rescale them to less than {LARGEST:g}."
             )
     return inputs, np.asarray(outputs, np.float64)
+
+
+def _without_text(y: Any) -> Any:
+    """Return y with numbers that are written as text converted; raise an error for other text."""
+    values = np.asarray(y)
+    if values.ndim == 0 or values.dtype.kind not in "OSU":
+        return y
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y is not numeric ({error}): give numbers, or use FewVariablesClassifier if it holds class labels."
+        ) from None
+    return y if values.dtype.kind == "O" else numbers
 
 
 def counted_rows(sample_weight: FloatArray, *, fewest: int) -> NDArray[np.bool_]:

@@ -22,8 +22,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     activation : str, default="tanh"
         "tanh", "sigmoid", "relu", "softplus", "sin" or "identity".
     smoothing : {"auto", "on", "off"}, default="auto"
-        Whether to smooth the columns in time. "auto" does so only when `t` is given and the smoothed inputs
-        predict held-out blocks better than the measured ones; discrete columns are always left alone.
+        Whether to smooth the columns in time, which needs `t`. "auto" does so only when `t` is given and the smoothed
+        inputs predict held-out blocks better than the measured ones; discrete columns are always left alone.
     head : {"auto", "network", "dictionary"}, default="auto"
         The function on the selected inputs: a network, or a sparse polynomial; "auto" chooses the one that
         predicts the held-out blocks better, or the polynomial in a tie.
@@ -150,8 +150,8 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     together, and all attributes are about the columns of the table. Text that is different in nearly every row, dates
     and, in tables with names, row numbers are rejected. Rows in which the target is missing are left out.
 
-    Of columns that are equal up to scale, shift and sign only the first can be selected, unless a later one
-    is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
+    Of columns that are equal up to scale, shift and sign only the first that is not excluded can be selected, unless a
+    later one is in `include`. Constant columns are never selected. Rows of zero weight are left out altogether.
 
     Examples
     --------

@@ -198,18 +198,30 @@ def _splits(inputs: Inputs, target: Target, plan: Plan) -> tuple[list[Split], in
 
 
 def _four_quarters(rows: Rows, n_blocks: int, gap: int, plan: Plan) -> list[Split]:
-    """Hold out each quarter in turn: of random rows, of whole runs if they are short, or of blocks, the last first."""
+    """Hold out each quarter in turn: of random rows, of whole runs if they are short, or of blocks, the last first.
+
+    Whole runs are also held out if rows depend on each other over half a run or more. This does not apply to class
+    labels, because each class may have a run of its own.
+    """
     n = len(rows)
     nothing = np.empty((n, 1))
     if plan.shuffle:
         repeats = plan.repeats if n < FEW_ROWS else 1
         return list(RepeatedKFold(n_splits=QUARTERS, n_repeats=repeats, random_state=plan.seed).split(nothing))
-    if max(map(len, rows.runs)) < QUARTERS:  # runs too short to be cut
-        return list(GroupKFold(min(QUARTERS, len(rows.runs))).split(nothing, groups=rows.trajectory))[::-1]
-    gap = min(gap, n // 16)  # a wider one would leave nothing
+    length, count = _typical_length(rows), len(rows.runs)
+    dependent_throughout = plan.loss.measured and count >= QUARTERS and 2 * gap >= length
+    if max(map(len, rows.runs)) < QUARTERS or dependent_throughout:
+        return list(GroupKFold(min(QUARTERS, count)).split(nothing, groups=rows.trajectory))[::-1]
+    gap = min(gap, n // 16, length // 8)  # a wider one would leave nothing, or nothing of most runs
     seed = plan.seed if plan.random_parts else None
     splitter = BlockedSplit(QUARTERS, n_blocks=n_blocks, gap=gap, random_state=seed)
     return list(splitter.split(nothing, groups=rows.trajectory))[::-1]
+
+
+def _typical_length(rows: Rows) -> int:
+    """Return the length of the run that the median row belongs to when runs are sorted by length."""
+    lengths = np.sort([len(run) for run in rows.runs])
+    return int(lengths[np.searchsorted(np.cumsum(lengths), 0.5 * len(rows))])
 
 
 def _informative(splits: list[Split], Y: FloatArray) -> list[Split]:

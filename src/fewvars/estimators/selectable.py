@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fewvars._common.validation import check_whole
+from fewvars._common.validation import FloatArray, check_whole
 from fewvars.estimators.inputs import positions
 from fewvars.estimators.standardised import Inputs
 from fewvars.search.variables.settings import Groups
@@ -28,10 +28,16 @@ def selectable_groups(model: Any, columns: np.ndarray, labels: np.ndarray, input
             f"include={model.include!r} and exclude={model.exclude!r} name the same input, or inputs of one group: "
             "leave it out of one of them."
         )
-    groups = Groups.of(labels, include, exclude, inputs.scaling.apply(inputs.X), inputs.scaling.constant)
+    Z = without_excluded(inputs.scaling.apply(inputs.X), np.isin(labels, exclude))
+    groups = Groups.of(labels, include, exclude, Z, inputs.scaling.constant)
     if model.n_variables is not None:
         _check_number(model.n_variables, groups)
     return groups
+
+
+def without_excluded(Z: FloatArray, excluded: np.ndarray) -> FloatArray:
+    """Return inputs (n, inputs) with those excluded (inputs,) set to zero, so that their copies may be selected."""
+    return np.where(excluded, 0.0, Z)
 
 
 def _positions(model: Any, argument: str) -> np.ndarray:

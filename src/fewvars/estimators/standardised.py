@@ -95,6 +95,10 @@ def prepare_inputs(rows: Rows, X: FloatArray, smoothing: str = "auto", *, lagged
     are `lagged` copies of others are never smoothed: a smoother looks ahead, and the copies would see the future.
     """
     check_choice("smoothing", smoothing, SMOOTHING)
+    if smoothing == "on" and rows.t is None:
+        raise ValueError(
+            "smoothing='on' needs t: give the times of the rows or the step between them, or use smoothing='off'."
+        )
     if lagged or smoothing == "off" or (smoothing == "auto" and rows.t is None):
         return [Inputs.of(rows, X)]
     smooth, gap = smooth_columns(X, rows.t, rows.trajectory)

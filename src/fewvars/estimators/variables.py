@@ -153,7 +153,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
     ) -> Assessment:
         if choice.kind is None or not is_quick_to_repeat(data, found):
             return super()._assessment(data, found, choice, settings)
-        repeated = assess_by_repetition(data, found, choice, settings)
+        repeated = assess_by_repetition(data, found, choice, settings, fdr=self.fdr, max_degree=self.max_degree)
         if repeated.explains:
             return repeated
         own = super()._assessment(data, found, choice, settings)  # a part of the rows may be too small to find anything

@@ -14,6 +14,7 @@ from fewvars._common.validation import FloatArray
 
 _CHUNK_ELEMENTS = 2**22
 _ROWS_FOR_DIGITS = 1000
+_ROUNDING = 1e-14  # spread, relative to the size, of values that differ only by rounding errors
 _INDICATOR = r"\[[^\[\]`\n]+\]"  # such as [site = north], which needs no quotes
 
 
@@ -144,7 +145,7 @@ class Polynomial:
         size = np.abs(values).max(axis=0, initial=0.0)
         size = np.where(size > 0, size, 1.0)  # ratios to this unit can be squared without overflow
         spread = (values / size).std(axis=0)
-        allowed = 1e-3 * np.where(spread > 1e-9, spread, 1.0)  # of a constant, its size
+        allowed = 1e-3 * np.where(spread > _ROUNDING, spread, 1.0)  # of a constant, its size
         for digits in range(4, 17):
             rounded = np.vectorize(lambda c, d=digits: float(f"{c:.{d}g}"), otypes=[float])(self.coefficients)
             change = replace(self, coefficients=rounded - self.coefficients).predict(X)
