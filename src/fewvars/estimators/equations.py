@@ -1,5 +1,6 @@
 """Find one equation of a system: the inputs it depends on, the evidence for them, and the function."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,15 +19,15 @@ from fewvars.search.held_out import TIE
 from fewvars.search.problem import Problem
 from fewvars.search.variables.polynomial_judge import PolynomialJudge
 from fewvars.search.variables.search import closed_search
-from fewvars.search.variables.selection import SupportSearch
+from fewvars.search.variables.selection import SupportSearch, switched
 from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.search.variables.support import settled
 from fewvars.search.variables.tested import edge_evidence, propose
 from fewvars.search.variables.untested import better_support
 
 MOST_INPUTS_OF_FULL_POLYNOMIALS = 10
-DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs may be tried in one polynomial if they have few monomials
-MOST_WITH_LINES = 100  # terms of a polynomial of the inputs found and a line in each other
+DEGREE_OF_ALL, MOST_OF_ALL = 3, 60  # all inputs are tried in one polynomial if they have few monomials
+MOST_TERMS = 100  # of all inputs up to degree two, or of the inputs found and a line in each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +134,29 @@ class EquationSearch:
         if support.held_out_error > self.enough:
             other = better_support(closed, problem, groups, support.groups)
             support = settled(closed, [support.groups, other], groups.included, TIE)
+        search = closed
         if 1 < support.groups[groups.labels].sum() <= MOST_INPUTS_OF_FULL_POLYNOMIALS:
             full = SupportSearch(PolynomialJudge.of(problem, self.system.terms), problem.samples, groups.labels)
             simple, better = (search.judge.judge([support.groups])[0] for search in (closed, full))
             if full.error(better) < closed.error(simple):
-                support = settled(full, [support.groups], groups.included, TIE)
+                search, support = full, settled(full, [support.groups], groups.included, TIE)
+        if support.held_out_error <= NEGLIGIBLE:
+            support = settled(search, [self._not_negligible(search, support.groups)], groups.included, fixed=True)
         found = Support(support.groups, support.held_out_error)
         return self._by_terms(self._averages(problem), found) if found.error > self.enough else found
+
+    def _not_negligible(self, search: SupportSearch, mask: np.ndarray) -> np.ndarray:
+        """Drop groups (a mask) as long as next to nothing is left unexplained without them.
+
+        Errors of averages and of smoothing are functions of the state, too, which show where there is no noise.
+        """
+        while True:
+            _, without = search.leave_one_out(search.judge.judge([mask])[0])
+            errors = {g: search.held_out.mean(one.errors) for g, one in without.items() if not self.groups.included[g]}
+            least = min(errors, key=errors.__getitem__, default=None)
+            if least is None or errors[least] > NEGLIGIBLE:
+                return mask
+            mask = switched(mask, least)
 
     def _frequencies(self) -> FloatArray:
         """Return the share of resamples of the blocks in which each group is selected, (groups,)."""
@@ -169,17 +186,13 @@ class EquationSearch:
         """Return the groups in the terms of a sparse polynomial of all groups, if it halves the error.
 
         Judges compare supports by functions with many terms. Few windows, a single transient, or oscillators that
-        nearly keep step do not determine these, but may determine the few terms of an equation. If there are too many
-        groups for all their products, those that were not found enter by lines.
+        nearly keep step do not determine these, but may determine the few terms of an equation.
         """
         groups = self.groups
         every = groups.usable | found.groups
         columns = every[groups.labels]
-        lines = ~found.groups[groups.labels][columns]
-        n_bent, n_lines = int((~lines).sum()), int(lines.sum())
-        if monomial_count(n_bent + n_lines, DEGREE_OF_ALL) <= MOST_OF_ALL:
-            lines[:] = False
-        elif not n_bent or monomial_count(n_bent, DEGREE_OF_ALL) + n_lines > MOST_WITH_LINES:
+        affordable = list(self._affordable(~found.groups[groups.labels][columns]))
+        if not affordable:
             return found
         known = 1.0
         if found.groups.any():
@@ -188,7 +201,8 @@ class EquationSearch:
             found = found._replace(polynomial=polynomial)
         if known <= self.enough:
             return found._replace(error=min(found.error, known))
-        head, errors = self._polynomial(averages, every, lines)
+        tried = [self._polynomial(averages, every, *terms) for terms in affordable]
+        head, errors = min(tried, key=lambda candidate: averages.held_out.mean(candidate[1]))
         lowest = averages.held_out.mean(errors)
         if lowest > WORTHWHILE * min(known, found.error):
             return found
@@ -196,8 +210,26 @@ class EquationSearch:
         mask[groups.labels[columns][head.polynomial.exponents.any(axis=0)]] = True
         return Support(mask, lowest)
 
+    def _affordable(self, unknown: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+        """Yield which inputs enter polynomials by lines only, and the degree of the others, if terms are few enough.
+
+        Parameters
+        ----------
+        unknown : (inputs,) bool
+            Inputs that were not found.
+        """
+        n, n_known, degree = unknown.size, int((~unknown).sum()), self.system.settings.max_degree
+        if monomial_count(n, DEGREE_OF_ALL) <= MOST_OF_ALL:
+            yield np.zeros_like(unknown), degree
+            return
+        if monomial_count(n, 2) <= MOST_TERMS:
+            yield np.zeros_like(unknown), min(2, degree)
+        if n_known and monomial_count(n_known, DEGREE_OF_ALL) + n - n_known <= MOST_TERMS:
+            yield unknown, degree
+
     def _polynomial(
-        self, averages: Averages, mask: np.ndarray, lines: np.ndarray | None = None
+        self, averages: Averages, mask: np.ndarray, lines: np.ndarray | None = None, degree: int | None = None
     ) -> tuple[PolynomialHead, FloatArray]:
         """Return a sparse polynomial of the groups of a mask, and its held-out errors (pieces,)."""
-        return WeakPolynomials.of(self._columns(mask), averages, self.head_settings, lines).choose(self.noise)
+        settings = self.head_settings if degree is None else replace(self.head_settings, max_degree=degree)
+        return WeakPolynomials.of(self._columns(mask), averages, settings, lines).choose(self.noise)

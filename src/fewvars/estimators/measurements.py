@@ -19,7 +19,7 @@ SEEN = 0.75  # share of the samples that must be the centre of a window
 UNEVEN = 0.5  # steps by which an interval that is a window may differ from the others
 # Share of the variance of a derivative that averages must keep: wider windows have less noise, but lose what is fast.
 VARIANCE_KEPT, VARIANCE_KEPT_IF_NOISY = 0.9, 0.6
-NOISY = 0.01  # share of the variance of the averages that is noise
+NOISY, NOISELESS = 0.01, 1e-3  # share of the variance of the averages that is noise
 TARGETS = ("weak", "derivative", "step")
 
 
@@ -200,9 +200,10 @@ def at_samples(
 def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray, order: int) -> list[WeakForm]:
     """Return, for each variable, the widest windows that keep most of the variance of its derivative, half overlapping.
 
-    The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast. So
-    windows keep less of the variance only where narrower ones would hold much noise. Windows do not reach the ends of a
-    run; where runs are so short that a good part of them is an end, the sampling intervals are the windows.
+    The noise of an average falls with its width, but an average over a wide window tells nothing about what is fast,
+    and there are fewer of them. So windows keep less of the variance only where narrower ones would hold much noise,
+    and grow no wider where they hold little. Windows do not reach the ends of a run; where runs are so short that a
+    good part of them is an end, the sampling intervals are the windows.
 
     Parameters
     ----------
@@ -235,8 +236,9 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
         if len(wider.centres) < FEWEST_WINDOWS:
             break
         before, variance = variance, np.maximum((wider.average @ derivative).var(axis=0), tiny)
-        noisy = form.noise * noise / before > NOISY
-        growing &= variance / total >= np.where(noisy, VARIANCE_KEPT_IF_NOISY, VARIANCE_KEPT)
+        share = form.noise * noise / before
+        growing &= share > NOISELESS
+        growing &= variance / total >= np.where(share > NOISY, VARIANCE_KEPT_IF_NOISY, VARIANCE_KEPT)
         if not growing.any():
             break
         form = wider

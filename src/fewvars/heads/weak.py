@@ -151,7 +151,8 @@ class WeakPolynomials:
         """Return the polynomial of the smallest degree that is not worse than the best, and its errors (pieces,).
 
         Higher degrees can follow the errors of smoothed inputs, which are functions of the state. So a degree that
-        leaves little more than noise (a share of the variance of y) is enough, unless another leaves much less.
+        leaves little more than noise (a share of the variance of y) is enough, unless another leaves much less; and so
+        is one that leaves next to nothing.
 
         The terms of each degree are chosen on all windows. The errors are those of these terms, fitted again without
         the windows held out: a part of few windows would often choose others, and miss rare events.
@@ -160,7 +161,8 @@ class WeakPolynomials:
         fits = [self._linear(degree) for degree in self.degrees]
         errors = [self._errors(fit) for fit in fits]
         means = [held_out.mean(error) for error in errors]
-        enough = [k for k, mean in enumerate(means) if mean <= min(TIMES_NOISE * noise, SIMILAR * min(means))]
+        little = max(min(TIMES_NOISE * noise, SIMILAR * min(means)), NEGLIGIBLE)
+        enough = [k for k, mean in enumerate(means) if mean <= little]
         good = [k for k, mean in enumerate(means) if mean <= 2 * min(means)]  # others miss rare events
         k = enough[0] if enough else good[held_out.smallest_not_worse([errors[k] for k in good])]
         return self._head(fits[k]), errors[k]
