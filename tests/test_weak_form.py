@@ -60,7 +60,7 @@ def test_each_variable_has_its_own_windows():
     runs = Trajectories.of(EVEN, None, np.ones(EVEN.size, bool))
     derivative = np.column_stack([np.cos(np.outer(EVEN, [1.0, 6.0])), np.random.default_rng(0).normal(size=EVEN.size)])
     slow, fast, _ = widest_windows(runs, derivative, np.array([1e-4, 1e-4, 1.0]), 1)
-    assert slow.noise < 0.1 * fast.noise
+    assert slow.noise < 0.2 * fast.noise
     alone = widest_windows(runs, derivative[:, [1]], np.array([1e-4]), 1)[0]
     np.testing.assert_array_equal(fast.centres, alone.centres)
 
