@@ -28,6 +28,7 @@ NEGLIGIBLE = 1e-6  # squared error over the variance of y
 # Errors up to this many times what noise leaves are good enough: errors of smoothed inputs may explain the rest.
 TIMES_NOISE = 2.0
 SIMILAR = 1.5  # times the smallest error
+LARGEST_SUM = 1e4  # of the spreads of the terms, over that of y: terms that cancel so much cannot be trusted
 WORTHWHILE = 0.5  # of the error of a simpler function, which a more flexible one must not exceed
 
 
@@ -159,6 +160,7 @@ class WeakPolynomials:
         """
         held_out = self.data.held_out
         fits = [self._linear(degree) for degree in self.degrees]
+        fits = [fit for fit in fits if not self._cancels(fit)] or fits[:1]
         errors = [self._errors(fit) for fit in fits]
         means = [held_out.mean(error) for error in errors]
         little = max(min(TIMES_NOISE * noise, SIMILAR * min(means)), NEGLIGIBLE)
@@ -180,6 +182,12 @@ class WeakPolynomials:
             sample_weight=data.weight / data.weight.mean(),
         )
         return found.polynomial
+
+    def _cancels(self, found: Polynomial) -> bool:
+        """Return whether a sum of columns is the small difference of large terms."""
+        columns = monomial_values(self.columns[:, : found.exponents.shape[1]] - found.origin, found.exponents)
+        spread = (columns.std(axis=0) * np.abs(found.coefficients[:, 0])).sum()
+        return bool(spread > LARGEST_SUM * self.data.y.std())
 
     def _errors(self, found: Polynomial) -> FloatArray:
         """Return the held-out errors (pieces,) of the terms of a sum of columns, fitted to the other windows."""
