@@ -182,6 +182,18 @@ class TestDependentRows:
         assert found(proposal) == [0]
 
 
+def test_what_is_beyond_doubt():
+    X = normal(200)
+    y = X[:, 2] + 0.3 * X[:, 7] + noise(200, 1.0)
+    proposal = search(X, y)
+    assert found(proposal) == [2, 7]
+    assert np.flatnonzero(proposal.sure).tolist() == [2]
+    slow = autoregressive(0.9, 200, D)
+    dependent = search(slow, slow[:, 2] + 0.3 * autoregressive(0.9, 200, seed=1)[:, 0])
+    assert found(dependent) == [2]
+    assert not dependent.sure.any()
+
+
 @pytest.mark.parametrize("n", [40, 60])
 def test_products_of_few_rows(n):
     """A ninth of the rows carries the product of two normal inputs."""

@@ -18,7 +18,7 @@ MOST_FOR_WAVES = 50_000  # entries of the inputs up to which every group is trie
 MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every pair is tried as a surface
 FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
-SURE = 1e-3  # adjusted p-value of terms about which there is no doubt
+SURE = 1e-6  # adjusted p-value of leaving out a group about which there is no doubt
 # Rows that must carry a product: that of rare events, with inputs of two values, may rest on a handful of them.
 FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS = 3, 10
 MOST_RELATED = 100  # groups that are related to the outputs on their own
@@ -33,21 +33,22 @@ class Proposal:
     ----------
     mask : (groups,) bool
     terms : tuple of Term
-    sure : tuple of Term
-        Those about which there is no doubt.
     order : tuple of int
         The groups in the order of entry; some may have left again.
     dependent : bool
         Whether neighbouring rows were found to depend on each other.
+    sure : (groups,) bool
+        Groups about which there is no doubt; none if rows depend on each other, or under the loss of labels or counts,
+        for which tests are not exact.
     related : (groups,) bool, optional
         Groups that are related to the outputs on their own, whatever the others say about them.
     """
 
     mask: np.ndarray
     terms: tuple[Term, ...]
-    sure: tuple[Term, ...]
     order: tuple[int, ...]
     dependent: bool
+    sure: np.ndarray
     related: np.ndarray | None = None
 
     @property
@@ -76,10 +77,9 @@ def forward_search(
         Number of groups to select: the most significant ones enter until it is reached, and none leaves.
     """
     order: list[int] = []
-    sure: list[Term] = []
     for group in np.flatnonzero(included).tolist():
         model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
-        sure += _refined(model)
+        _refine(model)
     while n_groups is not None or model.degrees_of_freedom > max(10, len(model.Y) // 4):
         room = model.mask.size if n_groups is None else n_groups - int(model.mask.sum())
         if room == 0:
@@ -90,13 +90,13 @@ def forward_search(
         before = model.mask
         model.add(term)
         order += np.flatnonzero(model.mask & ~before).tolist()
-        if adjusted <= SURE:
-            sure.append(term)
-        sure += _refined(model)
+        _refine(model)
+    sure = np.zeros_like(included)
     if n_groups is None:
-        _drop_idle(model, usable, included)
-    kept = tuple(term for term in model.chosen if term in sure)
-    return Proposal(model.mask, tuple(model.chosen), kept, tuple(order), model.dependent)
+        found = _drop_idle(model, usable, included)
+        if not model.dependent and model.loss.measured:
+            sure[[group for group, p_value in found.items() if p_value <= SURE]] = True
+    return Proposal(model.mask, tuple(model.chosen), tuple(order), model.dependent, sure)
 
 
 def related_groups(model: GrowingModel, usable: np.ndarray) -> np.ndarray:
@@ -201,24 +201,16 @@ def _p_values_of_pairs(model: GrowingModel, terms: Sequence[Term]) -> FloatArray
     return model.p_values(terms, np.where(bend, FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS))
 
 
-def _refined(model: GrowingModel) -> list[Term]:
-    """Add terms of selected groups while one is significant, so that other groups do not stand in for them.
-
-    Return those about which there is no doubt.
-    """
-    sure: list[Term] = []
+def _refine(model: GrowingModel) -> None:
+    """Add terms of selected groups while one is significant, so that other groups do not stand in for them."""
     while model.degrees_of_freedom > max(10, len(model.Y) // 4):
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
         n_rivals = len(bends) + n_groups * (n_groups - 1) / 2
         p_values = np.r_[model.p_values(bends), _p_values_of_pairs(model, products)] * n_rivals
         if p_values.min(initial=np.inf) > REFINEMENT:
-            break
-        term = [*bends, *products][int(p_values.argmin())]
-        model.add(term)
-        if p_values.min() <= SURE:
-            sure.append(term)
-    return sure
+            return
+        model.add([*bends, *products][int(p_values.argmin())])
 
 
 def _bends(model: GrowingModel) -> Iterator[Term]:
@@ -244,13 +236,12 @@ def _inner_products(model: GrowingModel) -> Iterator[Term]:
             yield term
 
 
-def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) -> None:
-    """Drop the least significant group, one at a time, until all are significant."""
+def _drop_idle(model: GrowingModel, usable: np.ndarray, included: np.ndarray) -> dict[int, float]:
+    """Drop the least significant group, one at a time, until all are significant; return their adjusted p-values."""
     while True:
-        groups = np.flatnonzero(model.mask & ~included).tolist()
-        p_values = [model.dropped_p_value(group) for group in groups]
-        rivals = (usable & ~model.mask).sum() + 1
-        if not groups or max(p_values) * rivals / _share(model, "line") <= _level(len(groups) - 1):
-            return
-        idle = groups[int(np.argmax(p_values))]
+        rivals = ((usable & ~model.mask).sum() + 1) / _share(model, "line")
+        p_values = {g: model.dropped_p_value(g) * rivals for g in np.flatnonzero(model.mask & ~included).tolist()}
+        if not p_values or max(p_values.values()) <= _level(len(p_values) - 1):
+            return p_values
+        idle = max(p_values, key=p_values.__getitem__)
         model.keep([term for term in model.chosen if idle not in term.groups])

@@ -43,19 +43,11 @@ class Design:
     sizes: FloatArray
 
     @classmethod
-    def of(
-        cls,
-        terms: Terms,
-        mask: np.ndarray,
-        single: Sequence[str],
-        paired: Sequence[str],
-        others: Sequence[Term] = (),
-    ) -> "Design":
-        """Collect all terms of these kinds of single groups of a mask (groups,), and of pairs of them, and others."""
+    def of(cls, terms: Terms, mask: np.ndarray, single: Sequence[str], paired: Sequence[str]) -> "Design":
+        """Collect all terms of these kinds of single groups of a mask (groups,), and of pairs of them."""
         groups = np.flatnonzero(mask).tolist()
         chosen = [Term(kind, (group,)) for group in groups for kind in single]
         chosen += [Term(kind, pair) for pair in combinations(groups, 2) for kind in paired]
-        chosen += others
         widths = tuple(terms.columns(term).shape[1] for term in chosen)
         return cls.scaled(mask, terms.design(chosen), tuple(chosen), widths)
 

@@ -16,14 +16,11 @@ from fewvars.search.judge import Verdict
 from fewvars.search.problem import Problem, Settings
 from fewvars.search.variables.normal_equations import Design, NormalEquations, RidgeEquations
 from fewvars.search.variables.reweighted_equations import ReweightedEquations
-from fewvars.search.variables.terms import STEPS, Term, Terms
+from fewvars.search.variables.terms import STEPS, Terms
 
-TESTED = "tested"
-# From simple to complicated: the terms of single groups, and those of pairs of groups. All products of many groups need
-# more columns than few rows can determine, so one family has only those terms, beside lines, of which tests are sure.
+# From simple to complicated: the terms of single groups, and those of pairs of groups.
 FAMILIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "linear": (("line",), ()),
-    TESTED: (("line",), ()),
     "additive": (("curve",), ()),
     "wavy": (("curve", "wave"), ()),
     "steps": (("steps",), ()),
@@ -63,8 +60,6 @@ class RidgeJudge:
         Threads; the results do not depend on it.
     given_terms : Terms, optional
         The functions of the inputs, if they are not those of the samples.
-    tested : tuple of Term
-        The terms of which tests are sure.
     """
 
     samples: Samples
@@ -72,7 +67,6 @@ class RidgeJudge:
     held_out: HeldOut
     n_jobs: int | None = None
     given_terms: Terms | None = None
-    tested: tuple[Term, ...] = ()
     _designs: dict[str, Design] = field(default_factory=dict, repr=False)
     _equations: dict[str, RidgeEquations] = field(default_factory=dict, init=False, repr=False)
     _verdicts: dict[bytes, Verdict] = field(default_factory=dict, init=False, repr=False)
@@ -119,10 +113,7 @@ class RidgeJudge:
     def families(self, mask: np.ndarray) -> list[str]:
         """Return the families with few enough columns for the rows, from simple to complicated."""
         most = min(MOST_COLUMNS, len(self.samples) / ROWS_PER_COLUMN)
-        unknown = {"steps"} if self.terms.places is None else set()
-        if not self._sure(TESTED, mask):
-            unknown.add(TESTED)
-        known = [family for family in FAMILIES if family not in unknown]
+        known = [family for family in FAMILIES if family != "steps" or self.terms.places is not None]
         found = [family for family in known if self._n_columns(family, mask) <= most]
         return found if found and mask.any() else ["linear"]
 
@@ -131,12 +122,7 @@ class RidgeJudge:
         single, paired = (sum(COLUMNS[kind] for kind in kinds) for kinds in FAMILIES[family])
         sizes = np.bincount(self.labels, minlength=mask.size)[mask]
         n_inputs, n_pairs = sizes.sum(), (sizes.sum() ** 2 - (sizes**2).sum()) / 2
-        return 1 + n_inputs * single + n_pairs * paired + sum(COLUMNS[t.kind] for t in self._sure(family, mask))
-
-    def _sure(self, family: str, mask: np.ndarray) -> list[Term]:
-        """Return the terms of the groups of a mask, beside lines, of which tests are sure, if the family has these."""
-        own = self.tested if family == TESTED else ()
-        return [term for term in own if term.kind != "line" and mask[list(term.groups)].all()]
+        return 1 + n_inputs * single + n_pairs * paired
 
     def _verdict(self, mask: np.ndarray) -> Verdict:
         found = [self._fitted(family, mask) for family in self.families(mask)]
@@ -157,9 +143,7 @@ class RidgeJudge:
         if design is None or (mask & ~design.mask).any():
             whole = mask if design is None else mask | design.mask
             chosen = whole if self._n_columns(family, whole) <= MOST_COLUMNS else mask
-            design = self._designs[family] = Design.of(
-                self.terms, chosen, *FAMILIES[family], self._sure(family, chosen)
-            )
+            design = self._designs[family] = Design.of(self.terms, chosen, *FAMILIES[family])
         found = self._equations.get(family)
         if found is None or found.design is not design:
             Y, weights = self.samples.Y.astype(np.float64), self.samples.weights.astype(np.float64)

@@ -114,9 +114,10 @@ def _proposed(problem: Problem, groups: Groups, settings: VariableSettings) -> t
 def _settled_in_closed_form(
     problem: Problem, groups: Groups, settings: VariableSettings, proposal: Proposal | None
 ) -> Variables:
-    judge = _closed_judge(problem, groups.labels, settings, proposal)
-    nested, fixed = [groups.included] if proposal is None else proposal.nested, settings.n_variables is not None
-    support = settled(_search_by(judge), nested, groups.included, fixed=fixed)
+    judge = _closed_judge(problem, groups.labels, settings)
+    nested, sure = ([groups.included], groups.included) if proposal is None else (proposal.nested, proposal.sure)
+    fixed = settings.n_variables is not None
+    support = settled(_search_by(judge), nested, groups.included | sure, fixed=fixed)
     if proposal is not None and not fixed:
         support = _with_related(judge, support, proposal, groups.included)
     return Variables(support, groups, Path.empty(groups.usable.size, labels=groups.labels), RidgeJudge.name)
@@ -151,7 +152,7 @@ def _found_along_path(
     found = partial(Variables, groups=groups, path=path, n_updates=n_updates, first_outcome=first_outcome)
     proposals: list[np.ndarray] = []
     if proposal is not None and settings.n_variables is None:
-        ridge = _closed_judge(problem, groups.labels, settings, proposal)
+        ridge = _closed_judge(problem, groups.labels, settings)
         support = _settled_beside_path(ridge, proposal, nested, groups)
         clearly = not proposal.dependent
         if not network_explains_more(search, _search_by(ridge), support.groups, nested, clearly=clearly):
@@ -178,7 +179,7 @@ def _settled_beside_path(
     if proposal.dependent:  # tests of dependent rows are not exact, so they do not decide
         support = settled(closed, [*proposal.nested, *similar], groups.included, TIE)
     else:
-        support = settled(closed, proposal.nested, groups.included, rivals=similar)
+        support = settled(closed, proposal.nested, groups.included | proposal.sure, rivals=similar)
     return _with_related(judge, support, proposal, groups.included)
 
 
@@ -191,21 +192,12 @@ def _search_by(judge: RidgeJudge) -> SupportSearch:
     return SupportSearch(judge, judge.samples, judge.labels)
 
 
-def _closed_judge(
-    problem: Problem, labels: np.ndarray, settings: VariableSettings, proposal: Proposal | None = None
-) -> RidgeJudge:
-    """Return the judge in closed form; of very many rows, it is given one in so many.
-
-    If rows are independent, so that tests are exact, it also fits the terms of a proposal about which there is no
-    doubt.
-    """
+def _closed_judge(problem: Problem, labels: np.ndarray, settings: VariableSettings) -> RidgeJudge:
+    """Return the judge in closed form; of very many rows, it is given one in so many."""
     few = problem.thinned(-(-len(problem.samples) // (MOST_SMOOTHED if problem.smoothed else MOST_ROWS)))
     if not few.reserve.weights.all():  # splits of the user's that hold out very few rows
         few = problem
-    judge = RidgeJudge.of(few, labels, settings)
-    if proposal is None or proposal.dependent or not problem.samples.loss.measured:
-        return judge
-    return replace(judge, tested=proposal.sure)
+    return RidgeJudge.of(few, labels, settings)
 
 
 def _with_related(judge: RidgeJudge, support: Support, proposal: Proposal, included: np.ndarray) -> Support:

@@ -125,14 +125,16 @@ def settled(
     rivals : list of (groups,) masks
         Supports that no test has accepted: one of them is chosen only if it is better by three standard errors.
     """
-    unique = {mask.tobytes(): mask for mask in masks}
+    unique = {mask.tobytes(): mask for mask in (given | always for given in masks)}
     candidates = sorted(search.judge.judge(list(unique.values())), key=lambda candidate: candidate.mask.sum())
     if fixed:
-        base = next(c for c in candidates if np.array_equal(c.mask, masks[-1]))
+        base = next(c for c in candidates if np.array_equal(c.mask, masks[-1] | always))
         return _evidence(search, base, search.leave_one_out(base), search, candidates)
     base = min(candidates, key=search.error)
     others = [
-        rival for rival in search.judge.judge(rivals) if search.held_out.better(rival.errors, base.errors, UNTESTED)
+        rival
+        for rival in search.judge.judge([rival | always for rival in rivals])
+        if search.held_out.better(rival.errors, base.errors, UNTESTED)
     ]
     base = min([base, *others], key=search.error)
     base, left_out = search.prune(base, always, tolerance)
