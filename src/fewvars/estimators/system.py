@@ -9,6 +9,7 @@ import numpy as np
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.measurements import Measurements
 from fewvars.estimators.rows import Rows
+from fewvars.estimators.selectable import without_excluded
 from fewvars.estimators.standardised import Inputs
 from fewvars.heads import PolynomialHead
 from fewvars.search.variables.settings import Groups
@@ -84,7 +85,8 @@ class System:
         """Return the groups of inputs with those that the i-th equation must or must not depend on."""
         labels, scaling = self.data.labels, self.shared.scaling
         included, excluded = (np.flatnonzero(mask[i]) for mask in (self.include, self.exclude))
-        return Groups.of(labels, included, excluded, self.shared.Z, scaling.constant)
+        Z = without_excluded(self.shared.Z, np.isin(labels, excluded)) if excluded.size else self.shared.Z
+        return Groups.of(labels, included, excluded, Z, scaling.constant)
 
 
 def systems_of_measurements(

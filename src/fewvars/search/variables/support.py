@@ -125,12 +125,12 @@ def settled(
     rivals : list of (groups,) masks
         Supports that no test has accepted: one of them is chosen only if it is better by three standard errors.
     """
-    unique = {mask.tobytes(): mask for mask in (given | always for given in masks)}
+    unique = {mask.tobytes(): mask for mask in masks}
     candidates = sorted(search.judge.judge(list(unique.values())), key=lambda candidate: candidate.mask.sum())
     if fixed:
-        base = next(c for c in candidates if np.array_equal(c.mask, masks[-1] | always))
+        base = next(c for c in candidates if np.array_equal(c.mask, masks[-1]))
         return _evidence(search, base, search.leave_one_out(base), search, candidates)
-    base = min(candidates, key=search.error)
+    base = min((c for c in candidates if c.mask[always].all()), key=search.error)
     others = [
         rival
         for rival in search.judge.judge([rival | always for rival in rivals])
