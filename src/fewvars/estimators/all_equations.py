@@ -1,6 +1,7 @@
 """Find all equations of a system: one by one, in processes on this machine, or on a Dask cluster."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from joblib import Parallel, delayed, effective_n_jobs
 
@@ -48,7 +49,7 @@ def _gathered(found: Iterable[tuple[int, Equation]], progress: Progress) -> list
 
 def _on_cluster(systems: Sequence[System], address: str, n_workers: int) -> Iterator[tuple[int, Equation]]:
     with connected(address, n_workers) as client:
-        for i, equation in completed(client, _find_in, range(len(systems)), systems):
+        for i, equation in completed(client, _find_in, range(len(systems)), _Shared(systems)):
             if equation is None:
                 raise RuntimeError(
                     f"Workers of the cluster died while they fitted equation {i}: give them more memory, or leave out "
@@ -66,8 +67,15 @@ def _numbered(i: int, system: System) -> tuple[int, Equation]:
     return i, _find(i, system)
 
 
-def _find_in(i: int, systems: Sequence[System]) -> Equation:
-    return _find(i, systems[i])
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """All systems in one piece: of a list, Dask would send every item, however often it occurs."""
+
+    systems: Sequence[System]
+
+
+def _find_in(i: int, shared: _Shared) -> Equation:
+    return _find(i, shared.systems[i])
 
 
 def _find(i: int, system: System) -> Equation:
