@@ -105,3 +105,12 @@ def test_steps_of_another_length_have_no_next_row():
     now, then = runs.next_rows()
     assert now.tolist() == [0, 1, 3, 4, 5, 6, 7, 8, 9]
     np.testing.assert_array_equal(then, now + 1)
+
+
+def test_missing_rows_leave_long_runs_in_windows():
+    """With every fifth row missing no window of seven steps has seven samples, but wider ones have."""
+    t = np.delete(EVEN, np.arange(0, EVEN.size, 5))
+    runs = Trajectories.of(t, None, np.ones(t.size, bool))
+    for order in (1, 2):
+        (found,) = widest_windows(runs, np.cos(t)[:, None], np.array([1e-4]), order)
+        assert np.diff(found.average.indptr).min() >= 7

@@ -1,5 +1,6 @@
 """Turn trajectories into the data of the search for equations: inputs, and left sides in one of three forms."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -15,7 +16,8 @@ from fewvars.series.weak_form import WeakForm
 
 NARROWEST = 3  # samples on each side of the centre of a window
 FEWEST_WINDOWS = 8
-SEEN = 0.75  # share of the samples that must be the centre of a window
+MOST_ENDS = 0.25  # share of the samples that may be too near to the end of a run for a window around them
+COVERED = 0.25  # share of the samples that windows must be laid around
 UNEVEN = 0.5  # steps by which an interval that is a window may differ from the others
 # Share of the variance of a derivative that averages must keep: wider windows have less noise, but lose what is fast.
 VARIANCE_KEPT, VARIANCE_KEPT_IF_NOISY = 0.9, 0.6
@@ -211,30 +213,21 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
     noise : (d,)
         Variance of the errors of the measurements.
     """
-
-    def windows(samples: int) -> WeakForm:
-        return WeakForm.of(runs.t, runs.places, (samples + 0.5) * runs.step, stride=max(1, samples // 2), order=order)
-
-    form = windows(NARROWEST)
-    if order == 1 and len(form.centres) < SEEN * len(runs.t):
-        form = WeakForm.of_intervals(runs.t, *runs.next_rows(UNEVEN))
-        widths = []
+    ends = 2 * (NARROWEST + 1) * len(runs.places)
+    if order == 1 and ends > MOST_ENDS * len(runs.t):
+        forms = iter([WeakForm.of_intervals(runs.t, *runs.next_rows(UNEVEN))])
     else:
-        longest = max(float(np.ptp(runs.t[run])) for run in runs.places)
-        widest = max(longest / runs.step / 8, NARROWEST)
-        widths = np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int))[1:].tolist()
-    if len(form.centres) < FEWEST_WINDOWS:
+        forms = _covering_windows(runs, order)
+    form = next(forms, None)
+    if form is None or len(form.centres) < FEWEST_WINDOWS:
         raise ValueError(
-            f"The trajectories have room for {len(form.centres)} windows of time: give longer ones, or use "
+            f"The trajectories have room for fewer than {FEWEST_WINDOWS} windows of time: give longer ones, or use "
             'target="derivative".'
         )
     tiny = np.finfo(float).tiny
     total = np.maximum(derivative.var(axis=0), tiny)
     found, growing, variance = [form] * len(total), np.ptp(derivative, axis=0) > 0, total
-    for samples in widths:
-        wider = windows(samples)
-        if len(wider.centres) < FEWEST_WINDOWS:
-            break
+    for wider in forms:
         before, variance = variance, np.maximum((wider.average @ derivative).var(axis=0), tiny)
         share = form.noise * noise / before
         growing &= share > NOISELESS
@@ -244,3 +237,21 @@ def widest_windows(runs: Trajectories, derivative: FloatArray, noise: FloatArray
         form = wider
         found = [wider if grows else kept for grows, kept in zip(growing, found, strict=True)]
     return found
+
+
+def _covering_windows(runs: Trajectories, order: int) -> Iterator[WeakForm]:
+    """Yield windows, the narrowest first, as long as there are enough; narrow ones that miss too many samples are not.
+
+    Where rows are missing or times are irregular, few narrow windows have enough samples.
+    """
+    longest = max(float(np.ptp(runs.t[run])) for run in runs.places)
+    widest = max(longest / runs.step / 8, NARROWEST)
+    covering = False
+    for samples in np.unique(np.rint(np.geomspace(NARROWEST, widest, 24)).astype(int)).tolist():
+        stride = max(1, samples // 2)
+        form = WeakForm.of(runs.t, runs.places, (samples + 0.5) * runs.step, stride=stride, order=order)
+        covering = covering or len(form.centres) * stride >= COVERED * len(runs.t)
+        if covering and len(form.centres) < FEWEST_WINDOWS:
+            return
+        if covering:
+            yield form
