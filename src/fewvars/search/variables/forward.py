@@ -19,8 +19,9 @@ MOST_FOR_SURFACES = 5e8  # rows times the square of the inputs up to which every
 FEWEST_FOR_SURFACES = 100  # rows
 REFINEMENT = 0.05  # level of terms of groups that are in already
 SURE = 1e-6  # adjusted p-value of leaving out a group about which there is no doubt
-# Rows that must carry a product: that of rare events, with inputs of two values, may rest on a handful of them.
-FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS = 3, 10
+# Rows that must carry a product: that of two rare events, or of heavy tails, rests on a handful. A ninth of the rows
+# carries the product of normal inputs, so among few rows fewer may do, unless an input has two values only.
+FEWEST_FOR_PRODUCTS, SHARE_FOR_PRODUCTS = 10, 1 / 12
 MOST_RELATED = 100  # groups that are related to the outputs on their own
 _SHORTLIST = 4  # candidates of each kind whose p-values are computed with all corrections
 
@@ -198,7 +199,8 @@ def _new_pairs(
 def _p_values_of_pairs(model: GrowingModel, terms: Sequence[Term]) -> FloatArray:
     """Return the p-values of terms of two groups, infinite if too few rows carry a term."""
     bend = np.array([all(map(model.terms.bends, term.groups)) for term in terms], bool)
-    return model.p_values(terms, np.where(bend, FEWEST_FOR_PRODUCTS, FEWEST_FOR_EVENTS))
+    few = min(FEWEST_FOR_PRODUCTS, SHARE_FOR_PRODUCTS * model.n_counted)
+    return model.p_values(terms, np.where(bend, few, FEWEST_FOR_PRODUCTS))
 
 
 def _refine(model: GrowingModel) -> None:
