@@ -90,4 +90,4 @@ def _of_all_inputs(head: Head, trial: Trial, labels: np.ndarray, max_degree: int
         return head
     members, own = np.unique(labels, return_inverse=True)
     kept = np.ones(members.size, bool)
-    return agree(form, trial, own, kept, ~kept, max_degree).head
+    return agree(form, trial, own, kept, np.zeros(members.size), max_degree).head

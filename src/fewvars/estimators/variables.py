@@ -21,6 +21,7 @@ from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to
 from fewvars.estimators.selectable import selectable_groups
 from fewvars.heads import HeadChoice, PolynomialHead, Trial, agree, follow
 from fewvars.polynomials.polynomial import Polynomial
+from fewvars.search.held_out import EVIDENCE, TIE
 from fewvars.search.variables.evidence import WEAK
 from fewvars.search.variables.judges import JUDGES
 from fewvars.search.variables.search import Variables, closed_search, find_variables
@@ -124,19 +125,20 @@ class FewVariables(FittedVariables, BlockedEstimator):
     def _agree(self, data: Prepared, found: Variables, choice: HeadChoice) -> None:
         form = self._head.as_polynomial()
         if form is not None:
-            self._agree_with(form, replace(choice.trial, held_out=data.problem.reserve), found.groups)
+            weak = EVIDENCE if data.problem.ordered else TIE  # tests of independent rows have spoken for it
+            self._agree_with(form, replace(choice.trial, held_out=data.problem.reserve), found.groups, weak)
 
-    def _agree_with(self, form: Polynomial, trial: Trial, groups: Groups, *, trusted: bool = False) -> None:
+    def _agree_with(self, form: Polynomial, trial: Trial, groups: Groups, weak: float = 0.0) -> None:
         """Match the support to the polynomial, and measure what each variable adds to it.
 
-        Variables that are not `trusted` leave it if there is little evidence for them.
+        Variables with a large q-value leave it unless the error rises by `weak` standard errors without them.
         """
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
         if self._loss == SQUARED:
-            weak = np.array([not trusted and self.q_values_[columns == group][0] > WEAK for group in members])
-            agreed = agree(form, trial, labels, asked, weak, self.max_degree)
+            needed = np.array([weak * (self.q_values_[columns == group][0] > WEAK) for group in members])
+            agreed = agree(form, trial, labels, asked, needed, self.max_degree)
             self._head, used[members] = agreed.head, agreed.used
             rise, spread = np.zeros((2, used.size))
             rise[members], spread[members] = agreed.importances, agreed.importances_se
@@ -170,7 +172,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
         trial = linear.trial
         self.support_ = lags[self.path_.labels]
         form = autoregression(trial.X, trial.y, trial.weight).polynomial
-        self._agree_with(form, trial, found.groups, trusted=True)
+        self._agree_with(form, trial, found.groups)
         self.head_errors_ = {**self.head_errors_, self.head_: linear.error}
         self.notes_ += (
             "A linear function of the earlier values of the target forecasts later rows better than the function that "

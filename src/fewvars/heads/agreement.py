@@ -11,7 +11,6 @@ from fewvars.heads.mean import MeanHead
 from fewvars.heads.polynomial import PolynomialHead, computable_degree
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.polynomials.refit import refitted, restricted, with_terms, without
-from fewvars.search.held_out import TIE
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +33,7 @@ class Agreed:
 
 
 def agree(
-    form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray, weak: np.ndarray, max_degree: int = 4
+    form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray, needed: FloatArray, max_degree: int = 4
 ) -> Agreed:
     """Add terms of unused variables if that helps, and drop variables whose removal does not raise the error.
 
@@ -46,8 +45,8 @@ def agree(
     labels : (inputs,) group of each input of the function
     kept : (groups,) bool
         Groups that the function must use.
-    weak : (groups,) bool
-        Groups with little evidence: the function must be worse without them by more than a standard error.
+    needed : (groups,)
+        Standard errors by which the function must be worse without a group; with zero, any rise will do.
     max_degree : int
         Of terms that are added.
     """
@@ -60,12 +59,11 @@ def agree(
         first = next(k for k, rival in enumerate(rivals) if trial.held_out.not_worse(rival, best))
         if kept[g] or not trial.held_out.not_worse(errors, rivals[first], 0.0):
             form, errors = longer[first], rivals[first]
-    tolerance = np.where(weak, TIE, 0.0)
     while True:
         used = _used(form, labels, kept.size)
         shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
         losses = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
-        idle = [g for g in losses if not kept[g] and trial.held_out.not_worse(losses[g], errors, tolerance[g])]
+        idle = [g for g in losses if not kept[g] and trial.held_out.not_worse(losses[g], errors, needed[g])]
         if not idle:
             break
         least = min(idle, key=lambda g: trial.held_out.typical(losses[g]))
