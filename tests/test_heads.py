@@ -117,7 +117,7 @@ def test_far_behind_a_rival_only_the_first_widths_are_tried(noise, few_rows, fit
     trial = problem(lambda Z: Z[:, 0] * Z[:, 1] ** 2, noise=noise)
     calls = []
     networks = replace(NETWORKS, settings=HeadSettings(on_fit=lambda: calls.append(1)))
-    rival = Polynomials().choose(trial, None).errors
+    rival = Polynomials().choose(trial, None).scored
     networks.choose(trial, rival)
     assert len(calls) == fitted
 

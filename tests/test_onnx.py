@@ -18,7 +18,7 @@ from fewvars.engine.losses import CrossEntropy
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.estimators.few_directions import FewDirectionsRegressor
 from fewvars.files.onnx import export_onnx
-from fewvars.heads import HeadSettings, MeanHead, Networks, PolynomialHead, StepsHead
+from fewvars.heads import CurvesHead, HeadSettings, MeanHead, Networks, PolynomialHead, StepsHead
 from fewvars.paper import AdaptiveDirectionsRegressor, AdaptiveGroupLassoRegressor
 from fewvars.polynomials.polynomial import Polynomial
 from fewvars.series.lags import LagTransformer
@@ -166,6 +166,8 @@ def test_sums_of_steps(selected, tmp_path, dtype):
     shapes = (2,), (k, 2), (5, k), (5, k), (5, k, 2)
     head = StepsHead(*(rng.standard_normal(shape) for shape in shapes))
     assert_same(with_head(model, head, 2), X, tmp_path, dtype)
+    polynomial = Polynomial(np.eye(k, dtype=int), rng.standard_normal((k, 2)))
+    assert_same(with_head(model, CurvesHead(polynomial, head), 2), X, tmp_path, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -525,7 +525,7 @@ FORGERIES = [
     ("network head", put_tensor("fitted/_head/inputs/mean", lambda a: a[:-1]), "for the columns"),
     ("network head", put_tensor("fitted/support_", np.ones_like), "variables for the"),
     ("network head", put("fitted/head_", "dictionary"), "another head is stored"),
-    ("network head", put("fitted/_head", None), "is not a MeanHead or PolynomialHead or NetworkHead"),
+    ("network head", put("fitted/_head", None), "is not a MeanHead or PolynomialHead or CurvesHead"),
     ("network head", put_tensor("fitted/path_/labels", filled(10**15)), "columns for"),
     (
         "dictionary head",

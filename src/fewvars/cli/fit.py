@@ -61,7 +61,7 @@ from fewvars.cli._types import asked_types, described, type_lines
     type=click.Choice(["squared", "huber", "poisson"]),
     help="The loss: squared error, robust to outliers (huber), or for counts (poisson).  [default: squared]",
 )
-@click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial) or network.")
+@click.option("--head", metavar="KIND", help="The kind of function: auto, dictionary (polynomial), curves or network.")
 @click.option("--n-variables", type=click.IntRange(min=1), help="Find this many variables.")
 @click.option("--n-directions", type=click.IntRange(min=1), help="Find this many linear combinations.")
 @click.option(

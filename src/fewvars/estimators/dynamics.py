@@ -27,7 +27,7 @@ from fewvars.estimators.inputs import column_names
 from fewvars.estimators.measurements import TARGETS, measured
 from fewvars.estimators.standardised import SMOOTHING
 from fewvars.estimators.system import EquationSettings, System, systems_of_measurements
-from fewvars.heads import HeadSettings, kinds_of
+from fewvars.heads import NetworkHead, PolynomialHead
 from fewvars.search.variables.evidence import q_values
 from fewvars.series.splits import first_datetime
 from fewvars.series.trajectories import FEWEST_ROWS, Trajectories
@@ -220,7 +220,7 @@ class DynamicsRegressor(FittedSystem):
         check_choice("smoothing", self.smoothing, SMOOTHING)
         if self.order == 2 and self.target == "step":
             raise ValueError('order=2 and target="step" do not go together: use target="weak", or order=1.')
-        kinds_of(self.head, HeadSettings())
+        check_choice("head", self.head, (AUTO, PolynomialHead.name, NetworkHead.name))
         for name in ("max_degree", "n_blocks"):
             check_whole(name, getattr(self, name))
         check_whole("n_resamples", self.n_resamples, minimum=0)

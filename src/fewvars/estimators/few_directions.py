@@ -34,9 +34,8 @@ class FewDirectionsRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Find exactly this many directions; by default the number is found from the data.
     hidden_layer_sizes : tuple of int, default=(20, 20, 20)
         Units of the hidden layers of the network on the path. The first bounds the number of directions.
-    head : {"auto", "network", "dictionary"}, default="auto"
-        The function of the combinations: a network, or a sparse polynomial; "auto" chooses the one that predicts the
-        held-out blocks better, or the polynomial in a tie.
+    head : {"auto", "dictionary", "curves", "network"}, default="auto"
+        The function of the combinations, as in `FewVariablesRegressor`.
     loss : {"squared", "huber", "poisson"}, default="squared"
         As in `FewVariablesRegressor`. With "poisson", the logarithm of the rate is a function of few directions.
     missing : {"error", "drop"}, default="error"
@@ -72,10 +71,10 @@ batch_size, learning_rate, random_state, n_jobs, verbose
     held_out_error_ : float
         Held-out mean squared error at the chosen rank over the variance of y. It was used to choose the
         rank; measure the accuracy on new data.
-    head_ : {"network", "dictionary", "mean"}
+    head_ : {"dictionary", "curves", "network", "mean"}
         What `predict` evaluates; "mean" if there is no direction.
     equation_ : str or list of str
-        The polynomial as text in z0, z1, ..., the columns of `transform`; only with a dictionary head.
+        The polynomial as text in z0, z1, ..., the columns of `transform`; not with a network.
     selection_frequencies_ : (max_rank + 1,), or more if more directions were asked for
         How often 0, 1, 2, ... directions were found; only with `n_resamples`.
     n_iter_ : int
@@ -105,7 +104,7 @@ notes_, n_features_in_, feature_names_in_
     _n_splits = 4
 
     def _settings(self) -> DirectionSettings:
-        options = self._checked_options()
+        options = self._checked_options(self._loss)
         if self._encoding is not None:
             j = next(iter(self._encoding.levels()))
             raise ValueError(

@@ -24,9 +24,10 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
     smoothing : {"auto", "on", "off"}, default="auto"
         Whether to smooth the columns in time, which needs `t`. "auto" does so only when `t` is given and the smoothed
         inputs predict held-out blocks better than the measured ones; discrete columns are always left alone.
-    head : {"auto", "network", "dictionary"}, default="auto"
-        The function on the selected inputs: a network, or a sparse polynomial; "auto" chooses the one that
-        predicts the held-out blocks better, or the polynomial in a tie.
+    head : {"auto", "dictionary", "curves", "network"}, default="auto"
+        The function on the selected inputs: a sparse polynomial; one with curves, which are functions of single inputs
+        that bend too sharply for a polynomial; or a network. "auto" chooses the one that predicts the held-out blocks
+        best, and in a tie the simplest. Curves need squared error, and "auto" tries them on up to 5000 rows.
     max_degree : int, default=4
         Largest degree of the polynomial.
     n_variables : int, optional
@@ -106,10 +107,10 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
         tell which of the two matters.
     judge_ : str
         What decided: "ridge" if sums of simple terms predict held-out rows as well as networks, or "network".
-    head_ : {"network", "dictionary", "mean"}
+    head_ : {"dictionary", "curves", "network", "mean"}
         What `predict` evaluates; "mean" if nothing was selected.
     equation_ : str or list of str
-        The polynomial as text in the names of the inputs; only with a dictionary head.
+        The polynomial as text in the names of the inputs, with "curve(x)" for each curve; not with a network.
     path_ : Path
     lambda_ : float
         The largest strength on the path at which at least as many groups were alive as were selected.

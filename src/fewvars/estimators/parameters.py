@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fewvars._common.validation import check_choice, check_jobs, check_real, check_seed, check_whole
+from fewvars.engine.losses import Loss
 from fewvars.engine.network import ACTIVATIONS
 from fewvars.heads import HeadSettings, kinds_of
 from fewvars.search.problem import Settings
@@ -37,10 +38,10 @@ class SearchParameters:
     n_jobs: int | None = None
     verbose: int = 0
 
-    def _checked_options(self) -> dict[str, Any]:
-        """Check the parameters that all searches share, and return them by the names of `Settings`."""
+    def _checked_options(self, loss: Loss) -> dict[str, Any]:
+        """Check the parameters that all searches share under a loss, and return them by the names of `Settings`."""
         check_choice("activation", self.activation, ACTIVATIONS)
-        kinds_of(self.head, HeadSettings())
+        kinds_of(self.head, HeadSettings(loss=loss))
         for name in ("max_degree", "first_updates", "path_updates", "refit_updates", "batch_size"):
             check_whole(name, getattr(self, name))
         check_whole("n_resamples", self.n_resamples, minimum=0)

@@ -58,7 +58,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
         check_whole("max_inputs", self.max_inputs)
         check_whole("max_candidates", self.max_candidates, minimum=2)
         return VariableSettings(
-            **self._checked_options(),
+            **self._checked_options(self._loss),
             n_variables=self.n_variables,
             max_candidates=self.max_candidates,
             max_inputs=self.max_inputs,
@@ -182,12 +182,11 @@ class FewVariables(FittedVariables, BlockedEstimator):
 
     def _interpret(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
         """Find which selected variables act together, and which others could stand in for them."""
-        labels, polynomial = found.groups.labels, self._head.as_polynomial()
+        labels = found.groups.labels
         mask = np.isin(np.arange(found.groups.usable.size), self.path_.labels[self.support_])
-        if polynomial is None:
+        pairs = self._head.interactions(labels[self._of_columns(self.support_)])
+        if pairs is None:  # the function cannot tell
             pairs = interacting(data.problem, labels, mask)
-        else:  # what the function itself says
-            pairs = polynomial.interactions(labels[self._of_columns(self.support_)])
         self.interactions_ = self._named(pairs)
         search = closed_search(data.problem, labels, settings)
         self.stand_ins_ = self._named(stand_ins(data.problem, labels, mask, search))

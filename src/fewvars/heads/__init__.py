@@ -4,8 +4,10 @@ A new head is one file, with a `Head` and the `HeadKind` that lists its candidat
 """
 
 from fewvars._common.validation import check_choice
+from fewvars.engine.losses import SQUARED
 from fewvars.heads.agreement import agree, follow
 from fewvars.heads.choice import HeadChoice, choose_head, fit_chosen_head
+from fewvars.heads.curves import Curves, CurvesHead
 from fewvars.heads.head import Graph, Head
 from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
 from fewvars.heads.mean import MeanHead
@@ -16,6 +18,8 @@ from fewvars.heads.steps import StepsHead
 __all__ = [
     "KINDS",
     "Chosen",
+    "Curves",
+    "CurvesHead",
     "Fit",
     "Graph",
     "Head",
@@ -38,13 +42,17 @@ __all__ = [
 ]
 
 # From simple to complicated. A list, so that programs can add heads of their own.
-KINDS: list[type[HeadKind]] = [Polynomials, Networks]
+KINDS: list[type[HeadKind]] = [Polynomials, Curves, Networks]
 
 
 def kinds_of(head: str, settings: HeadSettings) -> list[HeadKind]:
     """Return the kinds of heads for ``head="auto"`` or for the name of one head."""
     check_choice("head", head, ("auto", *(kind.head.name for kind in KINDS)))
-    return [kind.of(settings) for kind in KINDS if head in ("auto", kind.head.name)]
+    possible = [kind for kind in KINDS if settings.loss == SQUARED or not kind.squared_only]
+    names = [kind.head.name for kind in possible]
+    if head not in ("auto", *names):
+        raise ValueError(f"head={head!r} can only be fitted under squared error: use one of {['auto', *names]}.")
+    return [kind.of(settings) for kind in possible if head in ("auto", kind.head.name)]
 
 
 def head_types() -> dict[str, type[Head]]:

@@ -63,7 +63,9 @@ def choose_head(kinds: Sequence[HeadKind], trial: Trial) -> HeadChoice:
     for kind in kinds:
         if len(kinds) > 1 and not kind.suits(trial.X, trial.y):
             continue
-        chosen = kind.choose(trial, None if best is None else best.chosen.errors)
+        chosen = kind.choose(trial, None if best is None else best.chosen.scored)
+        if chosen is None:
+            continue
         if best is not None and _deserves_a_second_look(chosen, best.chosen, trial.held_out):
             chosen = replace(chosen, scored=trial.score(chosen.rough or chosen.fit))
         errors[kind.head.name] = chosen.errors

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from fewvars._common.kinds import Kind
 from fewvars._common.validation import FloatArray
 from fewvars.engine.network import Network
@@ -74,6 +76,10 @@ class Head(ABC):
 
     def text(self, names: Sequence[str], *, digits: int = 4) -> list[str] | None:
         """Return each output as text in the names of the inputs, with at least these digits; None if too long."""
+        return None
+
+    def interactions(self, labels: np.ndarray) -> tuple[tuple[int, int], ...] | None:
+        """Return the pairs of groups of inputs, labelled (inputs,), that act together; None if it cannot tell."""
         return None
 
     def as_polynomial(self) -> Polynomial | None:

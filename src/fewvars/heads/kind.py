@@ -132,9 +132,12 @@ class HeadKind(ABC):
     ----------
     head : type
         The class of its heads.
+    squared_only : bool
+        Whether it can only be fitted under squared error.
     """
 
     head: ClassVar[type[Head]]
+    squared_only: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -146,5 +149,5 @@ class HeadKind(ABC):
         """Return whether these data allow such a head; a head that the user names is fitted anyway."""
 
     @abstractmethod
-    def choose(self, trial: Trial, rival: FloatArray | None) -> Chosen:
-        """Return the best candidate; `rival` holds the errors (pieces,) of a simpler kind, if any."""
+    def choose(self, trial: Trial, rival: Scored | None) -> Chosen | None:
+        """Return the best candidate, or None if none will beat the `rival`, a simpler kind of head."""

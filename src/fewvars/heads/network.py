@@ -150,7 +150,7 @@ class Networks(HeadKind):
         """Return whether there are enough rows: with few labels, networks separate the classes by chance."""
         return self.settings.loss.measured or len(X) >= FEWEST_LABELS
 
-    def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
+    def choose(self, trial: Trial, rival: Scored | None = None) -> Chosen:
         """Return the best widths at the middle ridge, with the smallest ridge not worse than the best.
 
         What one network gains by a larger ridge, the average over networks has already. If the rival is better by
@@ -159,11 +159,11 @@ class Networks(HeadKind):
         """
         middle, mean = self.ridges[len(self.ridges) // 2], trial.held_out.mean
         tried = self._quickly_scored(trial, [(self.widths[0], middle)])
-        if rival is None or not self._hopeless(trial, tried[0].errors, rival):
+        if rival is None or not self._hopeless(trial, tried[0].errors, rival.errors):
             tried += self._quickly_scored(trial, [(widths, middle) for widths in self.widths[1:]])
         best = min(range(len(tried)), key=lambda k: mean(tried[k].errors))
         widths, by_ridge = self.widths[best], {middle: tried[best]}
-        if rival is not None and trial.held_out.better(rival, tried[best].errors, TIE):
+        if rival is not None and trial.held_out.better(rival.errors, tried[best].errors, TIE):
             return self._chosen(trial, widths, middle, tried[best])
         others = [ridge for ridge in self.ridges if ridge != middle]
         more = self._quickly_scored(trial, [(widths, ridge) for ridge in others], tried[best].models)

@@ -16,7 +16,7 @@ from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count
 from fewvars.polynomials.reweighted import fit_polynomial_under
-from fewvars.search.held_out import EVIDENCE, TIE
+from fewvars.search.held_out import EVIDENCE, TIE, Scored
 from fewvars.series.row_order import repeats_itself
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
@@ -75,6 +75,10 @@ class PolynomialHead(Head):
         """Return the polynomial."""
         return self.polynomial
 
+    def interactions(self, labels: np.ndarray) -> tuple[tuple[int, int], ...]:
+        """Return the pairs that occur together in a monomial."""
+        return self.polynomial.interactions(labels)
+
     def export(self, graph: Graph, x: str) -> str:
         """Add the polynomial."""
         return graph.polynomial(x, self.polynomial)
@@ -114,15 +118,18 @@ class Polynomials(HeadKind):
         """Return whether any degree is affordable."""
         return bool(self.degrees(X, y))
 
-    def choose(self, trial: Trial, rival: FloatArray | None = None) -> Chosen:
+    def choose(self, trial: Trial, rival: Scored | None = None) -> Chosen:
         """Return the smallest degree that is not worse than the best."""
         degrees = self.degrees(trial.X, trial.y) or [1]
         return trial.simplest_not_worse([partial(self.fit, degree=degree) for degree in degrees])
 
+    def blocks(self, X: FloatArray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return splits of rows into those that are fitted and blocks that are held out."""
+        return list(BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16)).split(X))
+
     def fit(self, X: FloatArray, y: FloatArray, weight: FloatArray, *, degree: int) -> PolynomialHead:
         """Fit a sparse polynomial; blocks held out of these rows choose the number of terms."""
-        splits = BlockedSplit(max(2, min(4, len(X) // 2)), gap=min(self.settings.gap, len(X) // 16))
-        cv, counts = list(splits.split(X)), weight / weight.mean()
+        cv, counts = self.blocks(X), weight / weight.mean()
         options: dict[str, Any] = {
             "max_degree": degree,
             "cv": cv,

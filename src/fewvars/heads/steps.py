@@ -67,10 +67,10 @@ class StepsHead(Head):
         all_rows = (np.arange(len(data.y)), np.empty(0, int))
         whole = NormalEquations(design, data.y, weight, (all_rows,))
         found = whole.coefficients(everything, [STRENGTHS[best]])[0, 0] / design.sizes[:, None]
-        return cls._in_units(found, terms, scaling), errors
+        return cls.in_units(found, terms, scaling), errors
 
     @classmethod
-    def _in_units(cls, coefficients: FloatArray, terms: Terms, scaling: Scaling) -> "StepsHead":
+    def in_units(cls, coefficients: FloatArray, terms: Terms, scaling: Scaling) -> "StepsHead":
         """Return the head of coefficients (1 + inputs STEPS, outputs) of scaled inputs."""
         assert terms.places is not None
         by_input = coefficients[1:].reshape(-1, STEPS, coefficients.shape[1])

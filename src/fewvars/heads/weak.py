@@ -93,7 +93,7 @@ def choose_weak_head(
         tried[StepsHead.name] = others[: first.weights.size]
         if held_out.mean(others) <= WORTHWHILE * held_out.mean(errors):
             best = steps
-    rival = None if best is None else tried[best.name]
+    rival = None if best is None else Scored((), (), tried[best.name])
     scored = HeldOutAverages(first.splits, first.labels, first.weights, averages=data)
     ones = np.ones(len(X))
     kind = replace(Networks.of(settings), widths=((10, 10),), n_networks=4, rows_per_parameter=20)  # one per equation

@@ -35,9 +35,10 @@ def _equation(facts: Facts) -> list[Markup]:
         return [
             tag("p", f"The function is {head.describe()}: there is no equation to print. Use predict and gradient.")
         ]
-    copy = tag("details", tag("summary", "As plain text"), tag("pre", tag("code", "\n".join(lines))))
+    code = tag("pre", tag("code", "\n".join(lines)))
     if polynomial is None:
-        return [copy]
+        return [code]
+    copy = tag("details", tag("summary", "As plain text"), code)
     shown = equations(polynomial, names, facts.found.equation_names(facts.answers))
     n_terms = len(polynomial.exponents)
     if n_terms > _MOST_TERMS:
