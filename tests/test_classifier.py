@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewvars import FewVariablesClassifier, load, save
 from fewvars.estimators.labels import mixed_order
-from fewvars.heads import Trial, follow
+from fewvars.heads import PolynomialHead, Trial, follow
 from fewvars.polynomials.polynomial import Polynomial
 from problems import QUICK, failures_by_held_out_rows
 
@@ -168,7 +168,7 @@ def test_rows_without_a_label_are_left_out(missing):
 
 def test_an_input_that_the_log_odds_lack_is_not_selected(fitted):
     model, _, _ = fitted
-    form = Polynomial(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1]]), np.ones((3, 1)))
+    form = PolynomialHead(Polynomial(np.array([[0, 0, 0], [1, 0, 0], [1, 0, 1]]), np.ones((3, 1))))
     trial = Trial(np.zeros((4, 3)), np.zeros((4, 1)), np.ones(4), None, model._loss)
     found, used = follow(form, trial, np.arange(3), np.zeros(3, bool))
     assert used.tolist() == [True, False, True]

@@ -146,4 +146,4 @@ def test_parts_must_fit():
     polynomial = Polynomial(np.array([[0, 0], [1, 0]]), np.ones((2, 1)))
     shapes = (1,), (3, 1), (4, 3), (4, 3), (4, 3, 1)
     with pytest.raises(ValueError, match="does not fit"):
-        CurvesHead(polynomial, StepsHead(*map(np.ones, shapes))).check()
+        CurvesHead(polynomial, StepsHead(*map(np.ones, shapes)), 0.1).check()

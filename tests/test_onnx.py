@@ -167,7 +167,7 @@ def test_sums_of_steps(selected, tmp_path, dtype):
     head = StepsHead(*(rng.standard_normal(shape) for shape in shapes))
     assert_same(with_head(model, head, 2), X, tmp_path, dtype)
     polynomial = Polynomial(np.eye(k, dtype=int), rng.standard_normal((k, 2)))
-    assert_same(with_head(model, CurvesHead(polynomial, head), 2), X, tmp_path, dtype)
+    assert_same(with_head(model, CurvesHead(polynomial, head, 0.1), 2), X, tmp_path, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

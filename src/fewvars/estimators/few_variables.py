@@ -101,7 +101,7 @@ class FewVariablesRegressor(FittedRegressor, FewVariables):
         used to choose the other inputs. An input that is selected with a value above 0.2 is weakly supported.
     interactions_ : tuple of pairs of str
         Pairs of selected inputs (or groups of inputs) whose effects depend on each other: those that occur together in
-        a term of the polynomial, or, with another head, those whose product is significant.
+        a term of the polynomial, or, with a network, those whose product is significant.
     stand_ins_ : tuple of pairs of str
         A selected input (or group) and another that would predict held-out rows as well in its place: these data cannot
         tell which of the two matters.

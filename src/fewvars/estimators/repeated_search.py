@@ -84,8 +84,8 @@ def _selected_inputs(problem: Problem, groups: Groups, settings: VariableSetting
 
 
 def _of_all_inputs(head: Head, trial: Trial, labels: np.ndarray, max_degree: int) -> Head:
-    """Add the groups of inputs, labelled (inputs,), that a polynomial does not use; other functions use all."""
-    form = head.as_polynomial()
+    """Add the groups of inputs, labelled (inputs,), that a sum of terms does not use; other functions use all."""
+    form = head.as_sum()
     if form is None or trial.loss != SQUARED:
         return head
     members, own = np.unique(labels, return_inverse=True)

@@ -19,8 +19,7 @@ from fewvars.estimators.inputs import column_names
 from fewvars.estimators.preparation import Prepared
 from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to_repeat
 from fewvars.estimators.selectable import selectable_groups
-from fewvars.heads import HeadChoice, PolynomialHead, Trial, agree, follow
-from fewvars.polynomials.polynomial import Polynomial
+from fewvars.heads import HeadChoice, PolynomialHead, SumHead, Trial, agree, follow
 from fewvars.search.held_out import EVIDENCE, TIE
 from fewvars.search.variables.evidence import WEAK
 from fewvars.search.variables.judges import JUDGES
@@ -123,13 +122,13 @@ class FewVariables(FittedVariables, BlockedEstimator):
         return found.support.groups[self.path_.labels].astype(float)
 
     def _agree(self, data: Prepared, found: Variables, choice: HeadChoice) -> None:
-        form = self._head.as_polynomial()
+        form = self._head.as_sum()
         if form is not None:
             weak = EVIDENCE if data.problem.ordered else TIE  # tests of independent rows have spoken for it
             self._agree_with(form, replace(choice.trial, held_out=data.problem.reserve), found.groups, weak)
 
-    def _agree_with(self, form: Polynomial, trial: Trial, groups: Groups, weak: float = 0.0) -> None:
-        """Match the support to the polynomial, and measure what each variable adds to it.
+    def _agree_with(self, form: SumHead, trial: Trial, groups: Groups, weak: float = 0.0) -> None:
+        """Match the support to a sum of terms, and measure what each variable adds to it.
 
         Variables with a large q-value leave it unless the error rises by `weak` standard errors without them.
         """
@@ -171,8 +170,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
             return own
         trial = linear.trial
         self.support_ = lags[self.path_.labels]
-        form = autoregression(trial.X, trial.y, trial.weight).polynomial
-        self._agree_with(form, trial, found.groups)
+        self._agree_with(autoregression(trial.X, trial.y, trial.weight), trial, found.groups)
         self.head_errors_ = {**self.head_errors_, self.head_: linear.error}
         self.notes_ += (
             "A linear function of the earlier values of the target forecasts later rows better than the function that "

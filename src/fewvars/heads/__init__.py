@@ -8,7 +8,7 @@ from fewvars.engine.losses import SQUARED
 from fewvars.heads.agreement import agree, follow
 from fewvars.heads.choice import HeadChoice, choose_head, fit_chosen_head
 from fewvars.heads.curves import Curves, CurvesHead
-from fewvars.heads.head import Graph, Head
+from fewvars.heads.head import Graph, Head, SumHead
 from fewvars.heads.kind import Chosen, Fit, HeadKind, HeadSettings, Trial
 from fewvars.heads.mean import MeanHead
 from fewvars.heads.network import NetworkHead, Networks
@@ -32,6 +32,7 @@ __all__ = [
     "PolynomialHead",
     "Polynomials",
     "StepsHead",
+    "SumHead",
     "Trial",
     "agree",
     "choose_head",

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewvars._common.validation import FloatArray
-from fewvars.heads.head import Head
+from fewvars.heads.head import Head, SumHead
 from fewvars.heads.kind import Trial
 from fewvars.heads.mean import MeanHead
-from fewvars.heads.polynomial import PolynomialHead, computable_degree
-from fewvars.polynomials.polynomial import Polynomial
-from fewvars.polynomials.refit import refitted, restricted, with_terms, without
+from fewvars.heads.polynomial import computable_degree
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +31,13 @@ class Agreed:
 
 
 def agree(
-    form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray, needed: FloatArray, max_degree: int = 4
+    form: SumHead, trial: Trial, labels: np.ndarray, kept: np.ndarray, needed: FloatArray, max_degree: int = 4
 ) -> Agreed:
     """Add terms of unused variables if that helps, and drop variables whose removal does not raise the error.
 
     Parameters
     ----------
-    form : Polynomial
+    form : SumHead
     trial : Trial
         All rows, and those to hold out.
     labels : (inputs,) group of each input of the function
@@ -53,16 +51,16 @@ def agree(
     given, errors = form, _errors(form, trial)
     max_degree = computable_degree(trial.X, trial.y, max_degree)
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
-        longer = _enriched(form, labels == g, max_degree)
-        rivals = [_errors(polynomial, trial) for polynomial in longer]
+        longer = form.with_terms_of(labels == g, max_degree)
+        rivals = [_errors(sum_, trial) for sum_ in longer]
         best = min(rivals, key=trial.held_out.typical)
         first = next(k for k, rival in enumerate(rivals) if trial.held_out.not_worse(rival, best))
         if kept[g] or not trial.held_out.not_worse(errors, rivals[first], 0.0):
             form, errors = longer[first], rivals[first]
     while True:
         used = _used(form, labels, kept.size)
-        shorter = {g: without(form, labels == g) for g in np.flatnonzero(used)}
-        losses = {g: _errors(polynomial, trial) for g, polynomial in shorter.items()}
+        shorter = {g: form.without(labels == g) for g in np.flatnonzero(used)}
+        losses = {g: _errors(sum_, trial) for g, sum_ in shorter.items()}
         idle = [g for g in losses if not kept[g] and trial.held_out.not_worse(losses[g], errors, needed[g])]
         if not idle:
             break
@@ -74,40 +72,23 @@ def agree(
     if not used.any():
         return Agreed(MeanHead.fit(trial.X, trial.y, trial.weight), used, rise, spread)
     if form is not given:
-        form = refitted(form, trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
-    return Agreed(PolynomialHead(restricted(form, used[labels])), used, rise, spread)
+        form = form.refitted(trial.X, trial.y, trial.weight).with_digits_for(trial.X[:1000])
+    return Agreed(form.restricted(used[labels]), used, rise, spread)
 
 
-def _enriched(form: Polynomial, own: np.ndarray, max_degree: int) -> list[Polynomial]:
-    """Return polynomials with powers of some inputs (d,) bool, or with products of them and those that occur.
-
-    They are in order of preference: we choose the first that is not worse than the best.
-    """
-    unit = np.eye(own.size, dtype=np.int64)
-    mine, others = unit[own], unit[form.support]
-    constant = np.zeros((1, own.size), np.int64)
-    found = []
-    for powers in ((1,), (2,), (1, 2), (2, 4), (1, 2, 3), (1, 2, 3, 4)):
-        if powers == (1,) or powers[-1] <= max_degree:
-            found.append([constant[: powers[-1] - 1], *(power * mine for power in powers)])
-    if max_degree > 1 and len(others):
-        found.append([mine, (mine[:, None] + others).reshape(-1, own.size)])
-    return [with_terms(form, np.concatenate(terms)) for terms in found]
-
-
-def follow(form: Polynomial, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> tuple[Head, np.ndarray]:
-    """Return the function of the groups that a polynomial uses or must keep, and which these are, (groups,) bool."""
+def follow(form: SumHead, trial: Trial, labels: np.ndarray, kept: np.ndarray) -> tuple[Head, np.ndarray]:
+    """Return the function of the groups that a sum uses or must keep, and which these are, (groups,) bool."""
     used = kept | _used(form, labels, kept.size)
     if not used.any():
         return MeanHead.fit(trial.X, trial.y, trial.weight, loss=trial.loss), used
-    return PolynomialHead(restricted(form, used[labels])), used
+    return form.restricted(used[labels]), used
 
 
-def _errors(form: Polynomial, trial: Trial) -> FloatArray:
-    return trial.score(lambda X, y, weight: PolynomialHead(refitted(form, X, y, weight))).errors
+def _errors(form: SumHead, trial: Trial) -> FloatArray:
+    return trial.score(form.refitted).errors
 
 
-def _used(form: Polynomial, labels: np.ndarray, n_groups: int) -> np.ndarray:
+def _used(form: SumHead, labels: np.ndarray, n_groups: int) -> np.ndarray:
     used = np.zeros(n_groups, bool)
     used[labels[form.support]] = True
     return used

@@ -7,15 +7,15 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from fewvars._common.kinds import one_of, require
+from fewvars._common.kinds import one_of, real, require
 from fewvars._common.validation import FloatArray
 from fewvars._common.wording import counted
-from fewvars.heads.head import Graph, Head
+from fewvars.heads.head import Graph, SumHead
 from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, StandardisedError, Trial
 from fewvars.heads.polynomial import PolynomialHead, Polynomials
 from fewvars.heads.steps import StepsHead
 from fewvars.polynomials.polynomial import Polynomial, monomial_values
-from fewvars.polynomials.refit import with_terms
+from fewvars.polynomials.refit import restricted, with_terms, without
 from fewvars.search.held_out import HeldOut, Scored
 from fewvars.search.variables.ridge_judge import ROWS_PER_COLUMN
 from fewvars.search.variables.terms import MOST_LEVELS, STEPS, Term, Terms
@@ -29,15 +29,26 @@ ROUNDS = 2  # in which curves and the polynomial are fitted in turn whenever a c
 
 @final
 @dataclass(frozen=True, eq=False)
-class CurvesHead(Head):
-    """f(x) = p(x) + sum_j c_j(x_j), where p is a sparse polynomial and each curve c_j a sum of steps."""
+class CurvesHead(SumHead):
+    """f(x) = p(x) + sum_j c_j(x_j), where p is a sparse polynomial and each curve c_j a sum of steps.
+
+    Attributes
+    ----------
+    polynomial : Polynomial
+        With a constant.
+    curves : StepsHead
+        Without a constant or lines.
+    strength : float
+        Of the ridge on the curves, whose columns have variance one.
+    """
 
     name: ClassVar = "curves"
     noun: ClassVar = "sparse polynomial plus curves"
-    stored: ClassVar = {"polynomial": one_of(Polynomial), "curves": one_of(StepsHead)}
+    stored: ClassVar = {"polynomial": one_of(Polynomial), "curves": one_of(StepsHead), "strength": real(least=0.0)}
 
     polynomial: Polynomial
     curves: StepsHead
+    strength: float
 
     @property
     def n_inputs(self) -> int:
@@ -63,9 +74,9 @@ class CurvesHead(Head):
         return self.polynomial.gradient(X) + self.curves.gradient(X)
 
     def describe(self) -> str:
-        """Return what the polynomial is, and how many curves there are."""
-        curves = counted(int(self.curved.sum()), "curve")
-        return f"{PolynomialHead(self.polynomial).describe()}, plus {curves} of single variables"
+        """Return the number of terms and of curves."""
+        n_terms, n_curves = len(self.polynomial.exponents), int(self.curved.sum())
+        return f"a sparse polynomial with {counted(n_terms, 'term')}, plus {counted(n_curves, 'curve')}"
 
     def text(self, names: Sequence[str], *, digits: int = 4) -> list[str]:
         """Return the polynomials, each followed by the curves as in "+ curve(x3)"."""
@@ -75,6 +86,39 @@ class CurvesHead(Head):
     def interactions(self, labels: np.ndarray) -> tuple[tuple[int, int], ...]:
         """Return those of the polynomial; curves are functions of single variables."""
         return self.polynomial.interactions(labels)
+
+    @property
+    def support(self) -> np.ndarray:
+        """The variables (inputs,) that occur in a monomial or have a curve."""
+        return self.curved | self.polynomial.support
+
+    def refitted(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> "CurvesHead":
+        """Return the same monomials and steps, fitted together."""
+        exponents, curved = self.polynomial.exponents[1:], self.curved
+        monomials = monomial_values(X - self.polynomial.origin, exponents)
+        steps = self.curves.steps(X)[:, :, curved].reshape(len(X), -1)
+        penalties = np.repeat([0.0, self.strength], [monomials.shape[1], steps.shape[1]])
+        found, constant = _ridge(np.column_stack([monomials, steps]), y, weight, penalties)
+        polynomial = replace(self.polynomial, coefficients=np.vstack([constant, found[: len(exponents)]]))
+        weights = np.zeros_like(self.curves.weights)
+        weights[:, curved] = found[len(exponents) :].reshape(len(weights), curved.sum(), y.shape[1])
+        return replace(self, polynomial=polynomial, curves=replace(self.curves, weights=weights))
+
+    def without(self, inputs: np.ndarray) -> "CurvesHead":
+        """Leave out the curves of these variables (inputs,), and the monomials in which one of them occurs."""
+        weights = np.where(inputs[:, None], 0.0, self.curves.weights)
+        return replace(self, polynomial=without(self.polynomial, inputs), curves=replace(self.curves, weights=weights))
+
+    def restricted(self, inputs: np.ndarray) -> SumHead:
+        """Return the same function of some variables (inputs,); without a curve it is a polynomial."""
+        polynomial = restricted(self.polynomial, inputs)
+        if not self.curved.any():
+            return PolynomialHead(polynomial)
+        return replace(self, polynomial=polynomial, curves=self.curves.restricted(inputs))
+
+    def with_digits_for(self, X: FloatArray) -> "CurvesHead":
+        """Return the same function; the polynomial has the digits that its values at X (n, inputs) need."""
+        return replace(self, polynomial=self.polynomial.with_digits_for(X))
 
     def export(self, graph: Graph, x: str) -> str:
         """Add the polynomial and the curves."""
@@ -192,21 +236,19 @@ class _CurveSearch:
         unused[list(chosen)] = False
         polynomial = with_terms(polynomial, unit[unused])
         exponents = polynomial.exponents[polynomial.exponents.any(axis=1)]
+        free = len(exponents)
         columns = np.column_stack([monomial_values(X - polynomial.origin, exponents), self._steps(chosen)])
-        free, strength = len(exponents), 0.0
-        if chosen:
-            strength, _ = self._best(columns, [y] * len(self.trial.held_out.splits), free, STRENGTHS)
-        penalties = np.where(np.arange(columns.shape[1]) < free, 0.0, strength)
-        coefficients, constant = _ridge(columns, y, self.trial.weight, penalties)
+        strength, _ = self._best(columns, [y] * len(self.trial.held_out.splits), free, STRENGTHS)
         polynomial = replace(
             polynomial,
             exponents=np.vstack([np.zeros((1, X.shape[1]), np.int64), exponents]),
-            coefficients=np.vstack([constant, coefficients[:free]]),
+            coefficients=np.ones((1 + free, y.shape[1])),
         )
-        by_input = np.zeros((X.shape[1], STEPS, y.shape[1]))
-        by_input[list(chosen), 1:] = coefficients[free:].reshape(len(chosen), STEPS - 1, y.shape[1])
-        steps = np.vstack([np.zeros((1, y.shape[1])), by_input.reshape(-1, y.shape[1])])
-        return CurvesHead(polynomial.with_digits_for(X), StepsHead.in_units(steps, self.terms, self.scaling))
+        ones = np.zeros((X.shape[1], STEPS, y.shape[1]))
+        ones[list(chosen), 1:] = 1.0
+        coefficients = np.vstack([np.zeros(y.shape[1]), ones.reshape(-1, y.shape[1])])
+        curves = StepsHead.in_units(coefficients, self.terms, self.scaling)
+        return CurvesHead(polynomial, curves, strength).refitted(X, y, self.trial.weight).with_digits_for(X)
 
     def _steps(self, variables: Sequence[int]) -> FloatArray:
         """Return the steps of variables side by side, without the lines."""

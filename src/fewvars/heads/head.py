@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -83,11 +83,45 @@ class Head(ABC):
         return None
 
     def as_polynomial(self) -> Polynomial | None:
-        """Return the function as a polynomial, coefficients (terms, outputs); None if it is not one.
+        """Return the function as a polynomial, coefficients (terms, outputs), to print it; None if it is not one."""
+        return None
 
-        Reports show its terms. A selection drops the inputs that it does not need, and then holds a `PolynomialHead`.
-        """
+    def as_sum(self) -> "SumHead | None":
+        """Return the function as a sum of terms, from which variables can be left out; None if it is not one."""
         return None
 
     def check(self) -> None:  # noqa: B027 - most heads have nothing to check
         """Raise ValueError unless its fields, read from a file, fit each other."""
+
+
+class SumHead(Head):
+    """A sum of terms, each of some of the inputs. A selection drops the inputs that it does not need."""
+
+    @property
+    @abstractmethod
+    def support(self) -> np.ndarray:
+        """The inputs (inputs,) that occur in a term."""
+
+    @abstractmethod
+    def refitted(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> Self:
+        """Return the same terms fitted to X (n, inputs), y (n, outputs) and weights (n,) under squared error."""
+
+    @abstractmethod
+    def without(self, inputs: np.ndarray) -> Self:
+        """Leave out the terms in which one of these inputs (inputs,) occurs; what is left must be refitted."""
+
+    @abstractmethod
+    def restricted(self, inputs: np.ndarray) -> "SumHead":
+        """Return the same function of some inputs (inputs,), among them all that occur in it."""
+
+    @abstractmethod
+    def with_digits_for(self, X: FloatArray) -> Self:
+        """Return the same function; its text has as many digits as its values at X (n, inputs) need."""
+
+    def with_terms_of(self, inputs: np.ndarray, max_degree: int) -> list[Self]:
+        """Return sums with terms of further inputs (inputs,), in order of preference; they must be refitted."""
+        return []
+
+    def as_sum(self) -> "SumHead":
+        """Return itself."""
+        return self

@@ -11,10 +11,11 @@ from fewvars._common.kinds import one_of, require
 from fewvars._common.validation import FloatArray
 from fewvars._common.wording import counted
 from fewvars.engine.losses import SQUARED
-from fewvars.heads.head import Graph, Head
+from fewvars.heads.head import Graph, SumHead
 from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.polynomials.dictionary import fit_polynomial
 from fewvars.polynomials.polynomial import Polynomial, monomial_count
+from fewvars.polynomials.refit import refitted, restricted, with_terms, without
 from fewvars.polynomials.reweighted import fit_polynomial_under
 from fewvars.search.held_out import EVIDENCE, TIE, Scored
 from fewvars.series.row_order import repeats_itself
@@ -30,7 +31,7 @@ MOST_REWEIGHTED = 300  # most monomials under losses other than squared error, w
 
 @final
 @dataclass(frozen=True, eq=False)
-class PolynomialHead(Head):
+class PolynomialHead(SumHead):
     """A sparse polynomial in the user's units, coefficients (terms, outputs)."""
 
     name: ClassVar = "dictionary"
@@ -70,6 +71,40 @@ class PolynomialHead(Head):
     def text(self, names: Sequence[str], *, digits: int = 4) -> list[str]:
         """Return the polynomials."""
         return list(self.polynomial.equation(names, digits=max(digits, self.polynomial.digits)))
+
+    @property
+    def support(self) -> np.ndarray:
+        """The variables (inputs,) that occur in a monomial."""
+        return self.polynomial.support
+
+    def refitted(self, X: FloatArray, y: FloatArray, weight: FloatArray) -> "PolynomialHead":
+        """Return the same monomials fitted by least squares."""
+        return PolynomialHead(refitted(self.polynomial, X, y, weight))
+
+    def without(self, inputs: np.ndarray) -> "PolynomialHead":
+        """Leave out the monomials in which one of these variables (inputs,) occurs."""
+        return PolynomialHead(without(self.polynomial, inputs))
+
+    def restricted(self, inputs: np.ndarray) -> "PolynomialHead":
+        """Return the same polynomial of some variables (inputs,)."""
+        return PolynomialHead(restricted(self.polynomial, inputs))
+
+    def with_digits_for(self, X: FloatArray) -> "PolynomialHead":
+        """Return the same polynomial with the digits that its values at X (n, inputs) need."""
+        return PolynomialHead(self.polynomial.with_digits_for(X))
+
+    def with_terms_of(self, inputs: np.ndarray, max_degree: int) -> list["PolynomialHead"]:
+        """Return polynomials with powers of further variables (inputs,), or with products of them and the others."""
+        unit = np.eye(inputs.size, dtype=np.int64)
+        mine, others = unit[inputs], unit[self.support]
+        constant = np.zeros((1, inputs.size), np.int64)
+        found = []
+        for powers in ((1,), (2,), (1, 2), (2, 4), (1, 2, 3), (1, 2, 3, 4)):
+            if powers == (1,) or powers[-1] <= max_degree:
+                found.append([constant[: powers[-1] - 1], *(power * mine for power in powers)])
+        if max_degree > 1 and len(others):
+            found.append([mine, (mine[:, None] + others).reshape(-1, inputs.size)])
+        return [PolynomialHead(with_terms(self.polynomial, np.concatenate(terms))) for terms in found]
 
     def as_polynomial(self) -> Polynomial:
         """Return the polynomial."""

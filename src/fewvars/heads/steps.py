@@ -90,17 +90,22 @@ class StepsHead(Head):
         """Number of outputs."""
         return self.constant.size
 
-    def _steps(self, X: FloatArray) -> FloatArray:
+    def steps(self, X: FloatArray) -> FloatArray:
         """Return the steps at X, (n, steps, inputs)."""
         return np.tanh(self.steepness * (X[:, None] - self.places))
 
+    def restricted(self, inputs: np.ndarray) -> "StepsHead":
+        """Return the same sum as a function of some inputs (inputs,), among them all that matter."""
+        own = self.places[:, inputs], self.steepness[:, inputs], self.weights[:, inputs]
+        return StepsHead(self.constant, self.slopes[inputs], *own)
+
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions (n, outputs)."""
-        return self.constant + X @ self.slopes + np.tensordot(self._steps(X), self.weights, 2)
+        return self.constant + X @ self.slopes + np.tensordot(self.steps(X), self.weights, 2)
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Return derivatives (n, outputs, inputs)."""
-        slopes = self.steepness * (1.0 - self._steps(X) ** 2)
+        slopes = self.steepness * (1.0 - self.steps(X) ** 2)
         return self.slopes.T + np.einsum("nsi,sio->noi", slopes, self.weights)
 
     def describe(self) -> str:
