@@ -65,6 +65,10 @@ class BlockedEstimator(SearchParameters, FittedFunction):
     def _may_find_nothing(self) -> bool:
         """Return whether the search may find nothing; it may not if the user asked for something."""
 
+    def _is_certain(self, data: Prepared) -> bool:
+        """Return whether the evidence for what was found is clear, however badly the function predicts."""
+        return False
+
     @abstractmethod
     def _find_nothing(self) -> None:
         """Set the fitted attributes to nothing found, and warn."""
@@ -219,7 +223,14 @@ class BlockedEstimator(SearchParameters, FittedFunction):
 
     def _store_assessment(self, data: Prepared, choice: HeadChoice, assessment: Assessment) -> None:
         """Set the error to expect on new rows; if the null model predicts them as well, nothing was found."""
-        if not assessment.beats_null and self._may_find_nothing():
+        nothing = not assessment.beats_null and self._may_find_nothing()
+        if nothing and self._is_certain(data):
+            self.notes_ += (
+                "The evidence for the selected inputs is clear, but a few rows dominate the error, and on these the "
+                'function predicts no better than a constant. Look for outliers in y; loss="huber" gives them little '
+                "weight.",
+            )
+        elif nothing:
             self._find_nothing()
             X, y = choice.trial.X[:, :0], data.target.y
             trial = replace(choice.trial, X=X, y=y, held_out=data.problem.reserve)

@@ -15,7 +15,7 @@ from fewvars.estimators.standardised import Inputs, Target
 from fewvars.search.held_out import HeldOut
 from fewvars.search.problem import Problem
 from fewvars.series.dependence import DEPENDENT, autocorrelation_time, is_smooth
-from fewvars.series.row_order import linear_residual, repeats_itself
+from fewvars.series.row_order import repeats_itself, simple_residual
 from fewvars.series.scaling import Scaling
 from fewvars.series.splits import BlockedSplit
 
@@ -188,7 +188,7 @@ def _splits(inputs: Inputs, target: Target, plan: Plan) -> tuple[list[Split], in
     """
     gap, n_blocks = max(inputs.gap, target.gap), plan.n_blocks
     if not (plan.shuffle or gap):
-        left = linear_residual(inputs.Z, target.Y)
+        left = simple_residual(inputs.Z, target.Y)
         time = max(map(autocorrelation_time, left.T))
         if time > DEPENDENT and not all(map(is_smooth, left.T)):
             gap = int(np.ceil(time))

@@ -8,7 +8,7 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.rows import Rows
-from fewvars.series.row_order import counts_up, is_sorted, linear_residual, neighbours_depend
+from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend, simple_residual
 from fewvars.series.scaling import Scaling
 from fewvars.series.shifts import shifts
 from fewvars.series.smoothing import is_discrete
@@ -78,7 +78,7 @@ def _means_nothing(X: FloatArray, y: FloatArray, names: Sequence[str], notes: li
     if counters:
         notes.append(f"{counters[0]} changes in one direction from row to row. If it is the time, give it as such.")
     Z, Y = Scaling.of(X).apply(X), Scaling.of(y).apply(y)
-    if not any(neighbours_depend(column) for column in linear_residual(Z, Y).T):
+    if not any(neighbours_depend(column) for column in simple_residual(Z, Y).T):
         return True
     notes.append(
         "Neighbouring rows resemble each other, so blocks of rows were held out; shuffle=True holds out random rows."

@@ -21,9 +21,10 @@ from fewvars.estimators.repeated_search import assess_by_repetition, is_quick_to
 from fewvars.estimators.selectable import selectable_groups
 from fewvars.heads import HeadChoice, PolynomialHead, SumHead, Trial, agree, follow
 from fewvars.search.held_out import EVIDENCE, TIE
-from fewvars.search.variables.evidence import WEAK
+from fewvars.search.variables.evidence import CERTAIN, WEAK
 from fewvars.search.variables.judges import JUDGES
-from fewvars.search.variables.search import Variables, closed_search, find_variables
+from fewvars.search.variables.ridge_judge import RidgeJudge
+from fewvars.search.variables.search import Variables, closed_search, find_variables, reconsidered
 from fewvars.search.variables.settings import AUTO, MOMENTUM, SOLVERS, Groups, VariableSettings
 from fewvars.search.variables.stand_ins import stand_ins
 from fewvars.search.variables.tested import false_discovery_rates, interacting
@@ -76,8 +77,11 @@ class FewVariables(FittedVariables, BlockedEstimator):
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
         q_values = false_discovery_rates(data.problem, found.groups, settings)
+        missed = found.groups.usable & ~found.support.groups & (q_values <= CERTAIN)
         if self.fdr is not None:
             found = found.with_support(found.groups.included | (q_values <= self.fdr), data.problem, settings)
+        elif missed.any() and data.plan.shuffle and self.n_variables is None and found.judge == RidgeJudge.name:
+            found = reconsidered(data.problem, found, missed, settings)
         support, labels = found.support, self._column_groups()
         self.q_values_ = q_values[labels]
         self.judge_ = found.judge
@@ -107,6 +111,9 @@ class FewVariables(FittedVariables, BlockedEstimator):
     def _may_find_nothing(self) -> bool:
         return self.n_variables is None and self.include is None and self.fdr is None and bool(self.support_.any())
 
+    def _is_certain(self, data: Prepared) -> bool:
+        return data.plan.shuffle and bool((self.q_values_[self.support_] <= CERTAIN).any())
+
     def _find_nothing(self) -> None:
         kept = [name for name, selected in zip(column_names(self), self.support_, strict=True) if selected]
         self.notes_ += (
@@ -125,17 +132,24 @@ class FewVariables(FittedVariables, BlockedEstimator):
         form = self._head.as_sum()
         if form is not None:
             weak = EVIDENCE if data.problem.ordered else TIE  # tests of independent rows have spoken for it
-            self._agree_with(form, replace(choice.trial, held_out=data.problem.reserve), found.groups, weak)
+            certain = (self.q_values_ <= CERTAIN) & data.plan.shuffle
+            trial = replace(choice.trial, held_out=data.problem.reserve)
+            self._agree_with(form, trial, found.groups, weak=weak, certain=certain)
 
-    def _agree_with(self, form: SumHead, trial: Trial, groups: Groups, weak: float = 0.0) -> None:
+    def _agree_with(
+        self, form: SumHead, trial: Trial, groups: Groups, *, weak: float = 0.0, certain: np.ndarray | None = None
+    ) -> None:
         """Match the support to a sum of terms, and measure what each variable adds to it.
 
-        Variables with a large q-value leave it unless the error rises by `weak` standard errors without them.
+        Variables with a large q-value leave it unless the error rises by `weak` standard errors without them. Those
+        that are `certain` (n_features,) stay.
         """
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
         if self._loss == SQUARED:
+            if certain is not None:
+                asked = asked | np.isin(members, columns[certain])
             needed = np.array([weak * (self.q_values_[columns == group][0] > WEAK) for group in members])
             agreed = agree(form, trial, labels, asked, needed, self.max_degree)
             self._head, used[members] = agreed.head, agreed.used

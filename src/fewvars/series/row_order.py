@@ -7,6 +7,8 @@ from fewvars._common.validation import FloatArray
 
 CLEAR = 4.0  # standard errors of an autocorrelation beyond which neighbouring rows clearly depend on each other
 WINDOWS = (1, 4, 16)  # lags over which autocorrelations are summed
+MOST_SORTED = 3  # inputs that rows are sorted by
+MOST_KNOTS, ROWS_PER_KNOT = 12, 8  # of piecewise linear functions of them
 MOST_INPUTS = 50  # inputs of the linear function whose residual is tested
 
 
@@ -57,9 +59,23 @@ def neighbours_depend(values: FloatArray) -> bool:
     return any(sums[m - 1] > CLEAR * np.sqrt(m / n) for m in WINDOWS if m <= sums.size)
 
 
-def linear_residual(Z: FloatArray, Y: FloatArray) -> FloatArray:
-    """Return the residual (n, k) of a linear fit of the outputs to the inputs (n, d) that correlate most with them."""
+def simple_residual(Z: FloatArray, Y: FloatArray) -> FloatArray:
+    """Return the residual (n, k) of a linear fit of the outputs to the inputs (n, d) that correlate most with them.
+
+    An input that the rows are sorted by enters as a piecewise linear function: otherwise what is left of a curve would
+    look like errors that depend on each other.
+    """
     n = len(Z)
     strongest = np.argsort(-np.abs(Z.T @ Y).max(axis=1), kind="stable")[: min(MOST_INPUTS, max(1, n // 8))]
-    design = np.column_stack([np.ones(n), Z[:, strongest]])
+    sorted_by = [column for column in Z.T if _monotone(column) and np.ptp(column) > 0][:MOST_SORTED]
+    bends = [_bends(column, min(MOST_KNOTS, n // ROWS_PER_KNOT)) for column in sorted_by]
+    design = np.column_stack([np.ones(n), Z[:, strongest], *bends])
     return Y - design @ np.linalg.lstsq(design, Y, rcond=1e-8)[0]
+
+
+def _bends(values: FloatArray, n_knots: int) -> FloatArray:
+    """Return max(x - knot, 0) at some of the values (n,), (n, knots): with a line, they follow any function of few."""
+    levels = np.unique(values)[:-1]
+    if levels.size > n_knots:
+        levels = np.unique(np.quantile(values, np.arange(n_knots) / n_knots))
+    return np.maximum(values[:, None] - levels, 0.0)

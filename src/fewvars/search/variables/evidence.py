@@ -26,6 +26,7 @@ from fewvars.series.dependence import DEPENDENT, RowFilter
 
 # With fewer rows there are several random splits into several folds, otherwise one into two.
 FEW_ROWS, MOST_SPLITS, N_FOLDS = 2000, 3, 3
+CERTAIN = 1e-3  # inputs with a smaller q-value matter, if rows are independent
 WEAK = 0.2  # the evidence for a selected input with a larger q-value is called weak
 
 

@@ -23,6 +23,7 @@ SURE = 1e-6  # adjusted p-value of leaving out a group about which there is no d
 # carries the product of normal inputs, so among few rows fewer may do, unless an input has two values only.
 FEWEST_FOR_PRODUCTS, SHARE_FOR_PRODUCTS = 10, 1 / 12
 MOST_RELATED = 100  # groups that are related to the outputs on their own
+FEWEST_LEFT = 10  # degrees of freedom for tests, or half of the rows if that is less
 _SHORTLIST = 4  # candidates of each kind whose p-values are computed with all corrections
 
 
@@ -66,7 +67,11 @@ class Proposal:
 
 
 def forward_search(
-    model: GrowingModel, usable: np.ndarray, included: np.ndarray, n_groups: int | None = None
+    model: GrowingModel,
+    usable: np.ndarray,
+    included: np.ndarray,
+    n_groups: int | None = None,
+    start: np.ndarray | None = None,
 ) -> Proposal:
     """Let terms of the usable groups (a mask) enter the model.
 
@@ -76,12 +81,15 @@ def forward_search(
         Groups that are always in the model.
     n_groups : int, optional
         Number of groups to select: the most significant ones enter until it is reached, and none leaves.
+    start : (groups,) bool, optional
+        Groups that are in the model at first, and leave it unless they are significant beside the others.
     """
-    order: list[int] = []
-    for group in np.flatnonzero(included).tolist():
+    first = included if start is None else included | start
+    order = np.flatnonzero(first & ~included).tolist()
+    for group in np.flatnonzero(first).tolist():
         model.add(Term("curve" if model.terms.bends(group) else "line", (group,)))
         _refine(model)
-    while n_groups is not None or model.degrees_of_freedom > max(10, len(model.Y) // 4):
+    while n_groups is not None or model.degrees_of_freedom > _fewest_left(model):
         room = model.mask.size if n_groups is None else n_groups - int(model.mask.sum())
         if room == 0:
             break
@@ -115,6 +123,12 @@ def related_groups(model: GrowingModel, usable: np.ndarray) -> np.ndarray:
 
 def _level(n_inside: int) -> float:
     return LEVEL * (1.0 + TOLERANCE * n_inside)
+
+
+def _fewest_left(model: GrowingModel) -> int:
+    """Return the degrees of freedom that must be left for tests."""
+    n = len(model.Y)
+    return max(min(FEWEST_LEFT, n // 2), n // 4)
 
 
 def _share(model: GrowingModel, kind: str) -> float:
@@ -205,7 +219,7 @@ def _p_values_of_pairs(model: GrowingModel, terms: Sequence[Term]) -> FloatArray
 
 def _refine(model: GrowingModel) -> None:
     """Add terms of selected groups while one is significant, so that other groups do not stand in for them."""
-    while model.degrees_of_freedom > max(10, len(model.Y) // 4):
+    while model.degrees_of_freedom > _fewest_left(model):
         bends, products = list(_bends(model)), list(_inner_products(model))
         n_groups = int(model.mask.sum())
         n_rivals = len(bends) + n_groups * (n_groups - 1) / 2

@@ -104,6 +104,19 @@ def find_in_closed_form(problem: Problem, groups: Groups, settings: VariableSett
     return _settled_in_closed_form(problem, groups, settings, proposal)
 
 
+def reconsidered(problem: Problem, found: Variables, missed: np.ndarray, settings: VariableSettings) -> Variables:
+    """Search again from the support and groups (a mask) that it has missed; return what predicts better.
+
+    A step forward adds one input or a product. It misses inputs whose effects nearly cancel, as in x - y with x and y
+    strongly correlated: only together they are significant.
+    """
+    proposal, clipped = propose(problem, found.groups, None, found.support.groups | missed)
+    again = _settled_in_closed_form(clipped, found.groups, settings, proposal).support
+    search = closed_search(clipped, found.groups.labels, settings)
+    old, new = search.judge.judge([found.support.groups, again.groups])
+    return replace(found, support=again) if search.held_out.better(new.errors, old.errors) else found
+
+
 def _proposed(problem: Problem, groups: Groups, settings: VariableSettings) -> tuple[Proposal | None, Problem]:
     """Search forward by tests, if there is anything to find; return the problem with outliers clipped, too."""
     if problem.constant or not groups.usable.any():

@@ -14,11 +14,13 @@ from fewvars.search.variables.settings import Groups, VariableSettings
 from fewvars.search.variables.testable import Testable
 
 
-def propose(problem: Problem, groups: Groups, n_groups: int | None) -> tuple[Proposal, Problem]:
-    """Search forward by tests; return the proposal, and the problem with outliers clipped."""
+def propose(
+    problem: Problem, groups: Groups, n_groups: int | None, start: np.ndarray | None = None
+) -> tuple[Proposal, Problem]:
+    """Search forward by tests, from some groups on; return the proposal, and the problem with outliers clipped."""
     model, samples = GrowingModel(Testable.of(problem, groups.labels)), problem.samples
     related = related_groups(model, groups.usable) if samples.loss.labels else None
-    proposal = forward_search(model, groups.usable, groups.included, n_groups)
+    proposal = forward_search(model, groups.usable, groups.included, n_groups, start)
     if samples.loss != SQUARED:  # other losses handle outliers themselves
         proposal = replace(proposal, related=related)
         return proposal, replace(problem, samples=replace(samples, loss=model.matched_loss()))
