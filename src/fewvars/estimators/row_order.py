@@ -8,7 +8,7 @@ import numpy as np
 
 from fewvars._common.validation import FloatArray
 from fewvars.estimators.rows import Rows
-from fewvars.series.row_order import counts_up, is_sorted, neighbours_depend, simple_residual
+from fewvars.series.row_order import counts_up, is_sorted, n_repeated, neighbours_depend, simple_residual
 from fewvars.series.scaling import Scaling
 from fewvars.series.shifts import shifts
 from fewvars.series.smoothing import is_discrete
@@ -56,6 +56,12 @@ class RowOrder:
         if isinstance(shuffle, str):
             shuffle = not in_time and _means_nothing(X, y, names, notes)
         if shuffle:
+            repeated = n_repeated(Scaling.of(X).apply(X))
+            if repeated >= len(X) / 2:
+                notes.append(
+                    f"{repeated} rows repeat the inputs of others. If they are repeated measurements, average them: "
+                    "what the rows of one condition have in common can be mistaken for an effect of the inputs."
+                )
             return cls(True, notes=tuple(notes))
         sources = _sources(rows, X, y)
         own_past = _earlier_values(sources, X.shape[1])

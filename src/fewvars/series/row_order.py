@@ -7,6 +7,7 @@ from fewvars._common.validation import FloatArray
 
 CLEAR = 4.0  # standard errors of an autocorrelation beyond which neighbouring rows clearly depend on each other
 WINDOWS = (1, 4, 16)  # lags over which autocorrelations are summed
+FEW_LEVELS = 10  # of a column, with which rows repeat each other by chance
 MOST_SORTED = 3  # inputs that rows are sorted by
 MOST_KNOTS, ROWS_PER_KNOT = 12, 8  # of piecewise linear functions of them
 MOST_INPUTS = 50  # inputs of the linear function whose residual is tested
@@ -41,6 +42,14 @@ def counts_up(values: FloatArray) -> bool:
 def _monotone(values: np.ndarray) -> bool:
     steps = np.diff(values.astype(float))
     return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def n_repeated(Z: FloatArray) -> int:
+    """Return how many rows of standardised Z (n, d) repeat an earlier one, if a column has too many values for chance."""
+    combination = np.random.default_rng(0).standard_normal(Z.shape[1])
+    _, first = np.unique(Z @ combination, return_index=True)
+    by_chance = all(np.unique(column).size <= FEW_LEVELS for column in Z[first].T)
+    return 0 if by_chance else len(Z) - first.size
 
 
 def neighbours_depend(values: FloatArray) -> bool:
