@@ -45,7 +45,7 @@ def _monotone(values: np.ndarray) -> bool:
 
 
 def n_repeated(Z: FloatArray) -> int:
-    """Return how many rows of standardised Z (n, d) repeat an earlier one, if a column has too many values for chance."""
+    """Return how many rows of Z (n, d) repeat an earlier one, if a column has too many values for chance."""
     combination = np.random.default_rng(0).standard_normal(Z.shape[1])
     _, first = np.unique(Z @ combination, return_index=True)
     by_chance = all(np.unique(column).size <= FEW_LEVELS for column in Z[first].T)
