@@ -77,11 +77,12 @@ class FewVariables(FittedVariables, BlockedEstimator):
 
     def _store(self, data: Prepared, found: Variables, settings: VariableSettings) -> None:
         q_values = false_discovery_rates(data.problem, found.groups, settings)
-        missed = found.groups.usable & ~found.support.groups & (q_values <= CERTAIN)
         if self.fdr is not None:
             found = found.with_support(found.groups.included | (q_values <= self.fdr), data.problem, settings)
-        elif missed.any() and data.plan.shuffle and self.n_variables is None and found.judge == RidgeJudge.name:
-            found = reconsidered(data.problem, found, missed, settings)
+        elif self._tests_are_exact(data) and self.n_variables is None and found.judge == RidgeJudge.name:
+            missed = found.groups.usable & ~found.support.groups & (q_values <= CERTAIN)
+            if missed.any():
+                found = reconsidered(data.problem, found, missed, settings)
         support, labels = found.support, self._column_groups()
         self.q_values_ = q_values[labels]
         self.judge_ = found.judge
@@ -111,8 +112,12 @@ class FewVariables(FittedVariables, BlockedEstimator):
     def _may_find_nothing(self) -> bool:
         return self.n_variables is None and self.include is None and self.fdr is None and bool(self.support_.any())
 
+    def _tests_are_exact(self, data: Prepared) -> bool:
+        """Return whether small q-values can be trusted: rows are independent, and errors are squared."""
+        return data.plan.shuffle and self._loss == SQUARED
+
     def _is_certain(self, data: Prepared) -> bool:
-        return data.plan.shuffle and bool((self.q_values_[self.support_] <= CERTAIN).any())
+        return self._tests_are_exact(data) and bool((self.q_values_[self.support_] <= CERTAIN).any())
 
     def _find_nothing(self) -> None:
         kept = [name for name, selected in zip(column_names(self), self.support_, strict=True) if selected]
@@ -132,7 +137,7 @@ class FewVariables(FittedVariables, BlockedEstimator):
         form = self._head.as_sum()
         if form is not None:
             weak = EVIDENCE if data.problem.ordered else TIE  # tests of independent rows have spoken for it
-            certain = (self.q_values_ <= CERTAIN) & data.plan.shuffle
+            certain = (self.q_values_ <= CERTAIN) & self._tests_are_exact(data)
             trial = replace(choice.trial, held_out=data.problem.reserve)
             self._agree_with(form, trial, found.groups, weak=weak, certain=certain)
 
@@ -147,9 +152,9 @@ class FewVariables(FittedVariables, BlockedEstimator):
         members, labels = np.unique(groups.labels[self._of_columns(self.support_)], return_inverse=True)
         asked = groups.included[members] | (self.n_variables is not None) | (self.fdr is not None)
         columns, used = self.path_.labels, np.zeros(groups.usable.size, bool)
+        if certain is not None:
+            asked = asked | np.isin(members, columns[certain])
         if self._loss == SQUARED:
-            if certain is not None:
-                asked = asked | np.isin(members, columns[certain])
             needed = np.array([weak * (self.q_values_[columns == group][0] > WEAK) for group in members])
             agreed = agree(form, trial, labels, asked, needed, self.max_degree)
             self._head, used[members] = agreed.head, agreed.used
