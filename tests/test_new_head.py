@@ -104,7 +104,7 @@ def test_is_fitted_and_predicts(model):
 
 def test_auto_compares_it_with_the_others(registered):
     found = fv.FewVariablesRegressor(**QUICK, n_variables=1, random_state=0).fit(*data())
-    assert list(found.head_errors_) == ["dictionary", "network", "logistic"]
+    assert list(found.head_errors_) == ["dictionary", "curves", "network", "logistic"]
     assert found.head_ == "logistic"
 
 
@@ -140,5 +140,5 @@ def test_is_described(model, registered, tmp_path, capsys):
 
 
 def test_names_that_are_not_registered_are_refused():
-    with pytest.raises(ValueError, match="head='logistic': choose one of 'auto', 'dictionary', 'network'"):
+    with pytest.raises(ValueError, match="head='logistic': choose one of 'auto', 'dictionary', 'curves', 'network'"):
         fv.FewVariablesRegressor(head="logistic").fit(*data())
