@@ -68,9 +68,9 @@ def agreement(facts: Facts) -> Markup:
     """Return the comparison of predictions with the data."""
     parts = [tag("h2", "Against the data"), *figures.curves(facts)]
     small = figures.agreement(facts)
-    if not facts.by_directions:
+    left_out = len(facts.targets) - len(small)
+    if not facts.by_directions and getattr(facts.model, "judge_", "network") == "network":  # not in older files
         small.append(figures.network(facts))
-    left_out = len(facts.targets) - len(small) + (not facts.by_directions)
     note = tag("p", f"{left_out} more outputs are not drawn.", class_="soft") if left_out > 0 else None
     return tag("section", *parts, tag("div", *small, class_="pair"), note)
 
