@@ -198,7 +198,7 @@ def test_a_run_that_is_ended_leaves_no_process(number, code, tmp_path):
         process.send_signal(number)
         assert process.wait(WAIT) == code
 
-        until(lambda: not running(process.pid), "the end of the worker processes", seconds=20.0)
+        until(lambda: not running(process.pid), "the end of the worker processes", seconds=60.0)
 
 
 def test_dask_gives_the_same_rows_though_a_worker_is_killed(serial, tmp_path):
