@@ -52,6 +52,8 @@ def agree(
     max_degree = computable_degree(trial.X, trial.y, max_degree)
     for g in np.flatnonzero(~_used(form, labels, kept.size)):
         longer = form.with_terms_of(labels == g, max_degree)
+        if not longer:
+            continue
         rivals = [_errors(sum_, trial) for sum_ in longer]
         best = min(rivals, key=trial.held_out.typical)
         first = next(k for k, rival in enumerate(rivals) if trial.held_out.not_worse(rival, best))
