@@ -198,6 +198,7 @@ def test_a_run_that_is_ended_leaves_no_process(number, code, tmp_path):
         process.send_signal(number)
         assert process.wait(WAIT) == code
 
+        # A worker may have to end its fit first, which takes a while on a busy machine; there are 10,000 of them.
         until(lambda: not running(process.pid), "the end of the worker processes", seconds=60.0)
 
 

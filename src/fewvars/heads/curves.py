@@ -11,7 +11,7 @@ from fewvars._common.kinds import one_of, real, require
 from fewvars._common.validation import FloatArray
 from fewvars._common.wording import counted
 from fewvars.heads.head import Graph, SumHead
-from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, StandardisedError, Trial
+from fewvars.heads.kind import Chosen, HeadKind, HeadSettings, Trial
 from fewvars.heads.polynomial import PolynomialHead, Polynomials
 from fewvars.heads.steps import StepsHead
 from fewvars.polynomials.polynomial import Polynomial, monomial_values
@@ -266,7 +266,7 @@ class _CurveSearch:
 
     def _errors(self, columns: FloatArray, left: Sequence[FloatArray], penalties: FloatArray) -> FloatArray:
         """Return the held-out errors (pieces,) of ridge regressions, each on what is left in its split."""
-        loss, weight = StandardisedError(Scaling.of(self.trial.y, self.trial.weight)), self.trial.weight
+        loss, weight = self.trial.row_loss, self.trial.weight
         losses = []
         for (train, test), y in zip(self.trial.held_out.splits, left, strict=True):
             coefficients, constant = _ridge(columns[train], y[train], weight[train], penalties)

@@ -83,7 +83,7 @@ def simple_residual(Z: FloatArray, Y: FloatArray) -> FloatArray:
 
 
 def _bends(values: FloatArray, n_knots: int) -> FloatArray:
-    """Return max(x - knot, 0) at some of the values (n,), (n, knots): with a line, they follow any function of few."""
+    """Return max(x - knot, 0) for knots among the values (n,), (n, knots); with few levels, at all of them but one."""
     levels = np.unique(values)[:-1]
     if levels.size > n_knots:
         levels = np.unique(np.quantile(values, np.arange(n_knots) / n_knots))
